@@ -1,0 +1,1 @@
+"""From tables to the log: the device gateway, the publisher with its outbox, importers and the simulated floor."""

@@ -1,0 +1,30 @@
+"""What every test shares: how hypothesis runs, and the folders tests read."""
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+VECTORS = REPOSITORY.parent / "shared" / "vectors"
+
+# No deadline: a loaded machine is no defect. In CI the examples are the same in every run, so that a
+# red build is the submitted change's doing; on a developer's machine they wander and find new ones.
+settings.register_profile("wander", deadline=None, print_blob=True)
+settings.register_profile("fixed", deadline=None, print_blob=True, derandomize=True, database=None)
+settings.load_profile("fixed" if os.environ.get("CI") else "wander")
+
+
+@pytest.fixture(scope="session")
+def repository() -> Path:
+    """The root folder of the repository."""
+    return REPOSITORY
+
+
+@pytest.fixture(scope="session")
+def vectors() -> Path:
+    """The folder of test vectors, which is kept beside the repository and not in it."""
+    if not VECTORS.is_dir():
+        pytest.skip("the folder of test vectors beside the repository is missing")
+    return VECTORS

@@ -1,0 +1,149 @@
+"""The repository itself: what may stand in its files, and that its dependencies are pinned whole."""
+
+import re
+import tomllib
+from collections.abc import Iterator
+from importlib import metadata
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+from packaging.version import Version
+
+PRODUCT = ("schemas", "processors", "producers", "dashboards", "pitwatch")
+
+# What tools and running floors leave behind; none of it is committed (.gitignore).
+NOT_OURS = frozenset({".git", ".venv", "__pycache__", "build", "data", "dist", "htmlcov"})
+
+# One letter or dot of each stands in brackets, so that this file does not hold what it looks for.
+REGISTRY_HOST = re.compile(
+    r"pypi[.]org|pythonhosted[.]org|npmjs[.](org|com)|crates[.]io|golang[.]org|maven[.](org|apache[.]org)|deb[.]debian",
+    re.IGNORECASE,
+)
+MACHINE_PATH = re.compile(r"(?<![\w.])/([w]ork|[r]oot|[h]ome/\w+|[U]sers/\w+|tmp/[p]w|opt/[w]heels)\b")
+UNFINISHED = re.compile(r"\b(TO[D]O|FIX[M]E|X[X]X|HA[C]K|NotImplemented[E]rror)\b")
+
+
+class Line(NamedTuple):
+    """One line of one of the repository's text files."""
+
+    path: str
+    number: int
+    text: str
+
+
+def lines_of(root: Path) -> Iterator[Line]:
+    """Yield every line of every text file under `root` that is ours; files that are no text are passed over."""
+    for path in sorted(root.rglob("*")):
+        parts = path.relative_to(root).parts
+        if path.is_file() and not any(part in NOT_OURS or part.endswith("_cache") for part in parts):
+            try:
+                text = path.read_text(encoding="utf-8")
+            except UnicodeDecodeError:
+                continue
+            yield from (Line("/".join(parts), number, line) for number, line in enumerate(text.splitlines(), start=1))
+
+
+def matching(lines: list[Line], pattern: re.Pattern[str], *, folders: tuple[str, ...] = ()) -> list[str]:
+    """Return ``path:number: text`` of the lines that hold `pattern`, of all files or of those in `folders`."""
+    return [
+        f"{line.path}:{line.number}: {line.text.strip()}"
+        for line in lines
+        if pattern.search(line.text) and (not folders or line.path.startswith(tuple(f"{name}/" for name in folders)))
+    ]
+
+
+@pytest.fixture(scope="module")
+def lines(repository: Path) -> list[Line]:
+    return list(lines_of(repository))
+
+
+def test_no_file_names_a_registry_host(lines: list[Line]) -> None:
+    assert matching(lines, REGISTRY_HOST) == []
+
+
+def test_no_file_names_a_folder_of_one_machine(lines: list[Line]) -> None:
+    assert matching(lines, MACHINE_PATH) == []
+
+
+def test_product_code_leaves_nothing_for_later(lines: list[Line]) -> None:
+    assert matching(lines, UNFINISHED, folders=PRODUCT) == []
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text"),
+    [
+        (REGISTRY_HOST, "index-url = https://PyPI{}org/simple".format(".")),
+        (REGISTRY_HOST, "resolved https://registry.npmjs{}org/x".format(".")),
+        (MACHINE_PATH, "path = '/{}/main'".format("work")),
+        (MACHINE_PATH, "see /{}/somebody/notes".format("home")),
+        (UNFINISHED, "    raise NotImplemented{}".format("Error")),
+        (UNFINISHED, "# {}: later".format("TO" + "DO")),
+    ],
+)
+def test_offending_line_is_found(tmp_path: Path, pattern: re.Pattern[str], text: str) -> None:
+    (tmp_path / "schemas").mkdir()
+    (tmp_path / "schemas" / "offender.py").write_text(f"fine\n{text}\n")
+    found = matching(list(lines_of(tmp_path)), pattern, folders=PRODUCT)
+    assert found == [f"schemas/offender.py:2: {text.strip()}"]
+
+
+def test_other_peoples_files_and_binaries_are_passed_over(tmp_path: Path) -> None:
+    (tmp_path / ".venv").mkdir()
+    (tmp_path / ".venv" / "theirs.py").write_text("x")
+    (tmp_path / "picture.png").write_bytes(b"\x89PNG\xff")
+    (tmp_path / "ours.md").write_text("y")
+    assert [line.path for line in lines_of(tmp_path)] == ["ours.md"]
+
+
+PIN = re.compile(r"(?P<name>[A-Za-z0-9][\w.-]*)==(?P<version>[\w.!+]+)")
+
+
+@pytest.fixture(scope="module")
+def pins(repository: Path) -> dict[str, Version]:
+    """Every pinned version by the package's canonical name."""
+    text = (repository / "constraints.txt").read_text(encoding="utf-8")
+    matches = [PIN.fullmatch(line) for line in text.splitlines() if not line.startswith("#")]
+    assert all(matches), "constraints.txt holds a line that is no exact pin"
+    return {canonicalize_name(match["name"]): Version(match["version"]) for match in matches if match}
+
+
+@pytest.fixture(scope="module")
+def requirements(repository: Path) -> list[Requirement]:
+    """What pyproject.toml asks for, extras included, without the distribution's references to itself."""
+    project = tomllib.loads((repository / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    texts = [*project["dependencies"], *(text for extra in project["optional-dependencies"].values() for text in extra)]
+    return [asked for asked in map(Requirement, texts) if asked.name != project["name"]]
+
+
+def test_every_requirement_is_pinned_in_its_range(requirements: list[Requirement], pins: dict[str, Version]) -> None:
+    for asked in requirements:
+        assert pins[canonicalize_name(asked.name)] in asked.specifier, asked
+
+
+def test_everything_that_comes_along_is_pinned(requirements: list[Requirement], pins: dict[str, Version]) -> None:
+    """Walks the installed packages' own requirements: nothing the tests ran with is missing from the pins."""
+    missing = {name for name in installed_with(requirements) if name not in pins}
+    assert missing == set()
+
+
+def test_tests_run_on_the_pinned_versions(requirements: list[Requirement], pins: dict[str, Version]) -> None:
+    other = {name: metadata.version(name) for name in installed_with(requirements) if name in pins}
+    assert {name: text for name, text in other.items() if Version(text) != pins[name]} == {}
+
+
+def installed_with(requirements: list[Requirement]) -> set[str]:
+    """Return the canonical names of the packages that `requirements` bring into this environment."""
+    todo = [(canonicalize_name(asked.name), extra) for asked in requirements for extra in ("", *asked.extras)]
+    seen = set[tuple[str, str]]()
+    while todo:
+        package, extra = todo.pop()
+        if (package, extra) in seen:
+            continue
+        seen.add((package, extra))
+        for asked in map(Requirement, metadata.requires(package) or ()):
+            if asked.marker is None or asked.marker.evaluate({"extra": extra}):
+                todo += [(canonicalize_name(asked.name), wanted) for wanted in ("", *asked.extras)]
+    return {package for package, _ in seen}
