@@ -1,0 +1,1 @@
+"""The commands of `pitwatch`, one module each: they parse, call and print."""
