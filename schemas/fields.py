@@ -1,0 +1,80 @@
+"""The field types every message is made of: identifiers, counts, amounts and instants, each with its bounds."""
+
+from datetime import UTC, datetime
+from typing import Annotated, Final
+
+import msgspec
+from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field
+
+from schemas.money import MAX_AMOUNT
+
+EARLIEST: Final = datetime(2000, 1, 1, tzinfo=UTC)
+LATEST: Final = datetime(2100, 1, 1, tzinfo=UTC)
+
+
+class Model(BaseModel):
+    """Base of every model of the contract: immutable, and unknown fields are kept rather than refused."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+
+class StrictModel(BaseModel):
+    """Base of what people write by hand: a misspelt field is an error, not a silent default."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+def _parse_instant(value: object) -> object:
+    """Read text as RFC 3339 exactly as the fast decoder does, so that both agree to the microsecond."""
+    if isinstance(value, str):
+        try:
+            return msgspec.convert(value, Annotated[datetime, msgspec.Meta(tz=True)])
+        except msgspec.ValidationError as error:
+            raise ValueError(str(error)) from error
+    return value
+
+
+def _to_utc(value: datetime) -> datetime:
+    if not EARLIEST.year < value.year < LATEST.year:
+        raise ValueError(f"the year must lie between {EARLIEST.year + 1} and {LATEST.year - 1}")
+    return value.astimezone(UTC)
+
+
+TableId = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,39}$")]
+"""A table, unique on the floor: letters, digits, ``_ . -``, at most 40."""
+
+Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.@/ -]{0,59}$")]
+"""A person, pit, bet position or slip: what a badge or a form says, at most 60 characters."""
+
+EventId = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,39}:[0-9]{1,19}:[0-9]{1,19}$")]
+"""``table:epoch:seq``."""
+
+Text = Annotated[str, Field(max_length=500)]
+"""Free text written by a person."""
+
+Count = Annotated[int, Field(ge=0, le=10**9)]
+"""A number of things."""
+
+Ordinal = Annotated[int, Field(ge=1, le=10**9)]
+"""The number of a shoe at its table, or of a round in its shoe, counted from one."""
+
+Sequence = Annotated[int, Field(ge=0, le=2**62)]
+"""An epoch, a sequence number or an offset of the log."""
+
+Amount = Annotated[int, Field(ge=0, le=MAX_AMOUNT)]
+"""Money in minor units, not negative."""
+
+Stake = Annotated[int, Field(ge=1, le=MAX_AMOUNT)]
+"""Money in minor units, at least one."""
+
+SignedAmount = Annotated[int, Field(ge=-MAX_AMOUNT * 100, le=MAX_AMOUNT * 100)]
+"""Money in minor units as it is won and lost: the house's side is positive unless said otherwise."""
+
+Seat = Annotated[int, Field(ge=0, le=30)]
+"""A seat number; 0 is the dealer's own place."""
+
+Instant = Annotated[AwareDatetime, BeforeValidator(_parse_instant), AfterValidator(_to_utc)]
+"""A moment in UTC, to the microsecond."""
+
+Ratio = Annotated[str, Field(pattern=r"^[0-9]{1,6}(\.[0-9]{1,6}|/[1-9][0-9]{0,5})?$")]
+"""An exact number written as a decimal or a fraction: ``8``, ``0.05``, ``1/2``."""
