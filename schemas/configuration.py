@@ -197,7 +197,7 @@ _REGULATION_BETS = _offers(300 * HKD, 300_000 * HKD, ("player", "banker"), ("tie
 PRESETS: Final[dict[str, TableConfiguration]] = {
     # The regulation as it stands: eight decks, burn by decks, everything else at its plainest.
     "macau": TableConfiguration(configuration_id="macau", differential=200_000 * HKD, bets=_REGULATION_BETS),
-    # SJM (Sociedade de Jogos de Macau): banker stakes in multiples of the minimum, and after a tie patrons may only add.
+    # SJM (Sociedade de Jogos de Macau): banker stakes in multiples of the minimum; after a tie patrons may only add.
     "sjm": TableConfiguration(
         configuration_id="sjm",
         differential=200_000 * HKD,

@@ -127,7 +127,7 @@ class RoundOpened(RoundEvent):
 
 
 class BetPlaced(BetEvent):
-    """Chips are put on a betting place. `area` says whose place it is; `posture` how the patron takes part (art. 15)."""
+    """Chips are put on a betting place. `area` says whose place it is, `posture` how the patron plays (art. 15)."""
 
     schema_version: Annotated[int, Field(ge=2, le=2)] = 2
     type: Literal["bet_placed"] = "bet_placed"
@@ -171,7 +171,7 @@ class CardDrawn(RoundEvent):
 class CardCorrected(RoundEvent):
     """An error of dealing or of reading is put right at once (art. 10).
 
-    ``misread``: the card lying there is `card`. ``misdeal``: the card is taken out, and `card`, if any, takes its place.
+    ``misread``: the card lying there is `card`. ``misdeal``: the card is taken out, and `card`, if any, replaces it.
     """
 
     type: Literal["card_corrected"] = "card_corrected"

@@ -74,7 +74,7 @@ class EventLog(Protocol):
         ...
 
     def read(self, topic: str, partition: int, offset: int, limit: int) -> list[Record]:
-        """Return at most `limit` committed records from `offset` on, in order; an empty list where there are none yet."""
+        """Return at most `limit` committed records from `offset` on, in order; an empty list where there is none."""
         ...
 
     def read_key(self, topic: str, key: str, offset: int, limit: int) -> list[Record]:
