@@ -15,7 +15,8 @@ from packaging.version import Version
 PRODUCT = ("schemas", "processors", "producers", "dashboards", "pitwatch")
 
 # What tools and running floors leave behind; none of it is committed (.gitignore).
-NOT_OURS = frozenset({".git", ".venv", "__pycache__", "build", "data", "dist", "htmlcov"})
+NOT_OURS = frozenset({"__pycache__", "build", "data", "dist", "htmlcov"})
+HIDDEN_BUT_OURS = frozenset({".ci", ".editorconfig", ".gitignore"})
 
 # One letter or dot of each stands in brackets, so that this file does not hold what it looks for.
 REGISTRY_HOST = re.compile(
@@ -34,16 +35,25 @@ class Line(NamedTuple):
     text: str
 
 
+def files_of(folder: Path) -> Iterator[Path]:
+    """Yield every file of ours under `folder`, and never look into what is not ours."""
+    for path in sorted(folder.iterdir()):
+        ours = path.name not in NOT_OURS and (not path.name.startswith(".") or path.name in HIDDEN_BUT_OURS)
+        if ours and path.is_dir():
+            yield from files_of(path)
+        elif ours:
+            yield path
+
+
 def lines_of(root: Path) -> Iterator[Line]:
-    """Yield every line of every text file under `root` that is ours; files that are no text are passed over."""
-    for path in sorted(root.rglob("*")):
-        parts = path.relative_to(root).parts
-        if path.is_file() and not any(part in NOT_OURS or part.endswith("_cache") for part in parts):
-            try:
-                text = path.read_text(encoding="utf-8")
-            except UnicodeDecodeError:
-                continue
-            yield from (Line("/".join(parts), number, line) for number, line in enumerate(text.splitlines(), start=1))
+    """Yield every line of every text file of ours under `root`; pictures and the like are passed over."""
+    for path in files_of(root):
+        try:
+            text = path.read_text(encoding="utf-8")
+        except UnicodeDecodeError:
+            continue
+        name = path.relative_to(root).as_posix()
+        yield from (Line(name, number, line) for number, line in enumerate(text.splitlines(), start=1))
 
 
 def matching(lines: list[Line], pattern: re.Pattern[str], *, folders: tuple[str, ...] = ()) -> list[str]:
@@ -82,6 +92,7 @@ def test_product_code_leaves_nothing_for_later(lines: list[Line]) -> None:
         (UNFINISHED, "    raise NotImplemented{}".format("Error")),
         (UNFINISHED, "# {}: later".format("TO" + "DO")),
     ],
+    ids=["host", "host of another", "workplace", "home", "error", "comment"],
 )
 def test_offending_line_is_found(tmp_path: Path, pattern: re.Pattern[str], text: str) -> None:
     (tmp_path / "schemas").mkdir()
@@ -91,11 +102,11 @@ def test_offending_line_is_found(tmp_path: Path, pattern: re.Pattern[str], text:
 
 
 def test_other_peoples_files_and_binaries_are_passed_over(tmp_path: Path) -> None:
-    (tmp_path / ".venv").mkdir()
-    (tmp_path / ".venv" / "theirs.py").write_text("x")
+    for name in (".venv/theirs.py", "data/floor.log", "docs/ours.md", ".ci/run"):
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).write_text("x")
     (tmp_path / "picture.png").write_bytes(b"\x89PNG\xff")
-    (tmp_path / "ours.md").write_text("y")
-    assert [line.path for line in lines_of(tmp_path)] == ["ours.md"]
+    assert [line.path for line in lines_of(tmp_path)] == [".ci/run", "docs/ours.md"]
 
 
 PIN = re.compile(r"(?P<name>[A-Za-z0-9][\w.-]*)==(?P<version>[\w.!+]+)")
