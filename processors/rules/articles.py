@@ -19,7 +19,7 @@ class Article(NamedTuple):
 
 
 def _article(number: str, en: str, zh: str, *enforced_by: str) -> Article:
-    ours = (name if "." in name else f"processors.rules.{name}" for name in enforced_by)
+    ours = (name if name.startswith("schemas.") else f"processors.rules.{name}" for name in enforced_by)
     return Article(number, en, zh, tuple(ours))
 
 
@@ -27,37 +27,37 @@ _ARTICLES: Final = (
     _article(
         "1", "Six to twelve decks of 52; a shoe, cut cards, shufflers; a table with seven or more seats.",
         "六副牌至十二副牌，每副五十二張；派牌盒；自動洗派牌機；洗牌機；博彩台設七個或多於七個座位",
-        "procedure:check_decks", "procedure:check_copies", "schemas.configuration:TableConfiguration",
+        "procedure:shoe_decks", "odds:remaining", "schemas.configuration:TableConfiguration",
     ),
     _article(
         "2(1)", "Shuffle, cut, white card some twelve cards or more from the end; burn by decks or by the first card.",
         "將白咭插入尾端最少約十二張牌之上；按用牌多少副，銷去同數目之牌張，亦可選擇由第一張牌的牌面點數決定",
-        "procedure:check_cut", "procedure:check_burn", "processors.reconstruct.shoe_steps:round_opened",
+        "procedure:cut_depth", "procedure:burn_count", "procedure:opening",
     ),
     _article(
         "2(2)", "At most three demonstration rounds when a shoe is begun.",
         "最多只能開出示範三局",
-        "procedure:check_demonstrations", "processors.reconstruct.shoe_steps:round_opened", "processors.reconstruct.bet_steps:bet_placed",
+        "procedure:demonstrations", "procedure:demonstration_time", "procedure:demonstration_bet",
     ),
     _article(
         "2(3)", "A continuous shuffler deals without the procedure of 2(1).",
         "如使用自動洗派牌機則直接發牌而無須經過第一款規定之程式",
-        "processors.reconstruct.shoe_steps:round_opened",
+        "procedure:opening",
     ),
     _article(
         "3(1)", "At the white card the round in play is the last, or one more.",
         "牌派至白咭牌時，乃最後一局或只可多進行一局",
-        "procedure:check_rounds_after_cut_card",
+        "procedure:round_after_cut_card",
     ),
     _article(
         "3(2)", "The house may change the shoe after any round.",
         "場方保留在任何一局完結後更換派牌盒",
-        "processors.reconstruct.shoe_steps:shoe_closed",
+        "procedure:shoe_change",
     ),
     _article(
         "4", "A card found face up stays valid, and so do the bets.",
         "陽反之牌及該局之投注仍然有效，牌局繼續進行",
-        "processors.reconstruct.card_steps:card_exposed",
+        "procedure:void_grounds",
     ),
     _article(
         "5", "Court cards, tens and totals of ten count nothing, the others their pips; nine is the highest.",
@@ -72,7 +72,7 @@ _ARTICLES: Final = (
     _article(
         "7(1)", "Player first, by turns, two cards each; the player opens first.",
         "從閒家起以交替形式一次一張地派，每家派發兩張紙牌，閒家先開牌",
-        "tableau:next_card", "processors.reconstruct.dealing:judge_draw",
+        "tableau:next_card", "procedure:deal_order",
     ),
     _article(
         "7(2)", "With a continuous shuffler the cards go back after each round.",
@@ -82,7 +82,7 @@ _ARTICLES: Final = (
     _article(
         "8", "The house may burn cards before any round.",
         "場方保留於每局開始時是否銷去牌靴上的紙牌的權利",
-        "processors.reconstruct.shoe_steps:card_burned",
+        "procedure:burn_before_round",
     ),
     _article(
         "9", "One third card a hand at most, the player first.",
@@ -112,37 +112,37 @@ _ARTICLES: Final = (
     _article(
         "10", "An error is corrected at once; where it can't be, the round is void.",
         "派牌如有錯誤，或增牌不依規例，應實時更正，至無法更正時，該局取消作廢",
-        "processors.reconstruct.card_steps:card_corrected", "processors.reconstruct.shoe_steps:round_voided", "processors.reconstruct.settle:finish",
+        "procedure:void_grounds", "procedure:void_paid", "procedure:uncorrected_paid",
     ),
     _article(
         "11", "The higher total wins.",
         "牌局結束時持最高點數者勝",
-        "hands:winner", "settlement:due", "processors.reconstruct.card_steps:result_called",
+        "hands:winner", "procedure:called_result", "settlement:due",
     ),
     _article(
         "12", "A tie leaves the stakes on the sides standing, and they may be changed.",
         "兩家點數相同作和計，應進行新牌局決勝負",
-        "hands:winner", "settlement:due", "limits:classify_change", "limits:tie_change_allowed",
+        "hands:winner", "limits:change_after_tie", "settlement:due",
     ),
     _article(
         "12(1)", "Cancelled.",
         "取消",
-        "limits:tie_change_allowed",
+        "limits:change_after_tie",
     ),
     _article(
         "12(2)", "Kept.",
         "維持",
-        "limits:tie_change_allowed",
+        "limits:change_after_tie",
     ),
     _article(
         "12(3)(1)", "Raised or lowered.",
         "在減注或不減注的情況下更改投注",
-        "limits:tie_change_allowed",
+        "limits:change_after_tie",
     ),
     _article(
         "12(3)(2)", "Moved between player and banker.",
         "從投注閒家改為投注莊家，或從投注莊家改為投注閒家",
-        "limits:tie_change_allowed",
+        "limits:change_after_tie",
     ),
     _article(
         "13", "Bets on player, banker, tie and pairs; a pair is two cards of one rank.",
@@ -152,22 +152,22 @@ _ARTICLES: Final = (
     _article(
         "14", "Unequal sides are taken up to the differential.",
         "兩家注額不均等時，場方接受限紅至規定數額",
-        "limits:check_differential",
+        "limits:differential",
     ),
     _article(
         "15", "Standing patrons don't bet on seats' places.",
         "企位博彩者不得在劃給坐位博彩者專用位置上下注",
-        "procedure:check_place",
+        "procedure:reserved_place",
     ),
     _article(
         "16(1)", "The house may let patrons hold the cards.",
         "場方保留是否容許博彩者持牌之權利",
-        "procedure:check_holder",
+        "procedure:holder",
     ),
     _article(
         "16(2)", "Then the highest seated bettor holds them.",
         "由投注最大而坐位者持牌",
-        "procedure:check_holder",
+        "procedure:holder",
     ),
     _article(
         "17(1)", "Player and banker pay 1 to 1.",
@@ -192,27 +192,27 @@ _ARTICLES: Final = (
     _article(
         "19", "Options of arts. 2, 3, 7 and 12 need permission, asked for three working days ahead.",
         "採用第二條、第三條、第七條及第十二條規定的選項時，須先獲得許可，且應於預定採用日期前三個工作天提交申請書",
-        "procedure:approval_in_force", "procedure:latest_application",
+        "procedure:option_use", "procedure:latest_application",
     ),
     _article(
         "SJM(1)", "Banker stakes are the minimum or a multiple of it, player stakes any amount from the minimum.",
         "賭客只能以最低投注額或其倍數在莊上下注，在閒下注時以高於最低投注額的金額便可",
-        "limits:check_stake",
+        "limits:stake_limits",
     ),
     _article(
         "SJM(2)", "After a tie stakes may only be added to.",
         "在打和的情況下，除了加註外，不能移動賭注",
-        "limits:tie_change_allowed",
+        "limits:change_after_tie",
     ),
     _article(
         "wiki(1)", "The lucky six is bet together with one side.",
         "下注莊/閒的同時亦可下注莊/閒是否能以6點取勝",
-        "limits:check_side_bet",
+        "limits:companion",
     ),
     _article(
         "wiki(2)", "A patron doesn't bet on both sides.",
         "玩家不能同時下注莊和閒",
-        "limits:check_both_sides",
+        "limits:one_side",
     ),
     _article(
         "wiki(3)", "Commission-free: 1 to 1, and 1 to 2 when the banker wins with 6.",

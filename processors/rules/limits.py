@@ -3,31 +3,44 @@
 Amounts are minor units. Every check returns a finding, or None where the rule was kept.
 """
 
-from collections.abc import Collection, Iterable, Mapping
-from types import MappingProxyType
-from typing import Final, Literal
+from collections.abc import Collection
+from typing import Literal, NamedTuple
 
 from processors.rules.findings import Finding
 from schemas.cards import Hand
 from schemas.catalogue import MAIN_BETS, definition
 
 TiePolicy = Literal["regulation", "add_only"]
-Change = Literal["cancel", "keep", "raise", "lower", "move", "move_off"]
-"""What was done to a stake; ``move`` is between the sides, ``move_off`` to a bet that is on no side."""
-
-TIE_CHANGES: Final[Mapping[Change, str]] = MappingProxyType(
-    {"cancel": "12(1)", "keep": "12(2)", "raise": "12(3)(1)", "lower": "12(3)(1)", "move": "12(3)(2)"}
-)
-"""What may be done to a stake that a tie left standing, and the sub-item of art. 12 that says so."""
-
-ADD_ONLY: Final[frozenset[Change]] = frozenset({"keep", "raise"})
-"""What SJM lets patrons do with it."""
+Change = Literal["cancel", "keep", "raise", "lower", "move"]
 
 
-def check_stake(stake: int, minimum: int, maximum: int, multiple: int = 0) -> Finding | None:
+class Stake(NamedTuple):
+    """A bet as it stands: which, and how much in minor units."""
+
+    bet: str
+    amount: int
+
+
+class TieChange(NamedTuple):
+    """What was done to a stake that a tie left standing, whether it is allowed, and the line that says so."""
+
+    change: Change
+    allowed: bool
+    article: str
+
+    @property
+    def finding(self) -> Finding | None:
+        """The forbidden change as a finding, None where it is allowed."""
+        if self.allowed:
+            return None
+        due = "keep or raise" if self.article == "SJM(2)" else "player or banker"
+        return Finding("tie_change_forbidden", self.article, due, self.change)
+
+
+def stake_limits(stake: int, minimum: int, maximum: int, multiple: int | None = None) -> Finding | None:
     """SJM: a stake lies between the bet's limits, and a banker stake is the minimum or a multiple of it.
 
-    `multiple` is what the stake must be made of, 0 for any amount.
+    `multiple` is what the stake must be made of, None for any amount.
     """
     if stake < minimum:
         return Finding("below_minimum", "SJM(1)", minimum, stake)
@@ -38,53 +51,50 @@ def check_stake(stake: int, minimum: int, maximum: int, multiple: int = 0) -> Fi
     return None
 
 
-def check_differential(player: int, banker: int, limit: int) -> Finding | None:
+def differential(player: int, banker: int, limit: int | None) -> Finding | None:
     """Art. 14: all stakes on the player and all on the banker differ by the table's limit at most."""
     difference = abs(player - banker)
-    return Finding("differential_exceeded", "14", limit, difference) if difference > limit else None
-
-
-def _sides(bets: Iterable[str]) -> list[Hand]:
-    """The hands that any main bet among `bets` is on. Raises `UnknownBet`."""
-    sides = {definition(bet).side for bet in bets if definition(bet).main}
-    return sorted(side for side in sides if side)
-
-
-def check_both_sides(bets: Iterable[str]) -> Finding | None:
-    """Wiki: one patron doesn't bet on the player and on the banker; `bets` are all of the patron's in the round.
-
-    Raises `UnknownBet`.
-    """
-    sides = _sides(bets)
-    return Finding("both_sides", "wiki(2)", "one side", " and ".join(sides)) if len(sides) > 1 else None
-
-
-def check_side_bet(
-    bet: str, bets: Iterable[str], offered_on: Collection[Hand] = ("banker", "player")
-) -> Finding | None:
-    """Wiki: who bets the lucky six bets it with one side, one it is `offered_on`; `bets` are all of the patron's.
-
-    Raises `UnknownBet`.
-    """
-    if not definition(bet).companion:
+    if limit is None or difference <= limit:
         return None
-    sides = _sides(bets)
-    if len(sides) == 1 and sides[0] in offered_on:
+    return Finding("differential_exceeded", "14", limit, difference)
+
+
+def one_side(player: int, banker: int) -> Finding | None:
+    """Wiki: one patron doesn't bet on the player and on the banker in the same round."""
+    return Finding("both_sides", "wiki(2)", "one side", "both sides") if player and banker else None
+
+
+def companion(bet: str, sides: Collection[Hand], offered_on: Collection[Hand] = ("banker", "player")) -> Finding | None:
+    """Wiki: a patron who bets the lucky six bets it with one side; `sides` are those the patron has a main stake on.
+
+    `offered_on` are the sides it may be bet with at this table. Raises `UnknownBet`.
+    """
+    if not definition(bet).companion or (len(sides) == 1 and all(side in offered_on for side in sides)):
         return None
-    return Finding("side_bet_alone", "wiki(1)", " or ".join(offered_on), " and ".join(sides) or "no side")
+    return Finding("side_bet_alone", "wiki(1)", " or ".join(offered_on), " and ".join(sides) or "no main bet")
 
 
-def classify_change(bet: str, stake: int, moved_to: str, new_stake: int) -> Change:
-    """Return what was done to a stake of a bet that is now `new_stake` on `moved_to`; a stake of 0 was taken back."""
-    if not new_stake:
+def _classify(before: Stake, after: Stake | None) -> Change:
+    if after is None or after.amount == 0:
         return "cancel"
-    if moved_to != bet:
-        return "move" if {bet, moved_to} <= MAIN_BETS else "move_off"
-    if new_stake == stake:
+    if after.bet != before.bet:
+        return "move"
+    if after.amount == before.amount:
         return "keep"
-    return "raise" if new_stake > stake else "lower"
+    return "raise" if after.amount > before.amount else "lower"
 
 
-def tie_change_allowed(change: Change, policy: TiePolicy) -> bool:
-    """Tell whether a stake that a tie left standing may be changed so: by art. 12, or by SJM's rule to add only."""
-    return change in (ADD_ONLY if policy == "add_only" else TIE_CHANGES)
+def change_after_tie(before: Stake, after: Stake | None, policy: TiePolicy = "regulation") -> TieChange:
+    """Return what a change of a stake standing after a tie is, and whether the table's policy allows it.
+
+    Art. 12 lets it be cancelled, kept, raised, lowered, or moved between the sides, with the amount as it may be; SJM
+    lets it be raised only. `after` is None when the stake is taken back.
+    """
+    change = _classify(before, after)
+    if policy == "add_only" and change not in ("keep", "raise"):
+        return TieChange(change, allowed=False, article="SJM(2)")
+    if change == "move":
+        between_sides = after is not None and {before.bet, after.bet} <= MAIN_BETS
+        return TieChange(change, allowed=between_sides, article="12(3)(2)")
+    articles: dict[Change, str] = {"cancel": "12(1)", "keep": "12(2)", "raise": "12(3)(1)", "lower": "12(3)(1)"}
+    return TieChange(change, allowed=True, article=articles[change])

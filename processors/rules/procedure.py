@@ -1,17 +1,22 @@
-"""How shoes are opened and closed, and who may bet and hold cards where: a check for each article.
+"""How shoes are opened and closed, cards dealt and held, and rounds cancelled: a check for each article.
 
 Every check returns a finding, or None where the article was kept.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from datetime import date, timedelta
 from typing import Final, Literal
 
 from processors.rules.findings import Finding
-from schemas.cards import FACE, SUIT_OF, SUITS
+from processors.rules.hands import RoundView
+from processors.rules.tableau import next_card
+from schemas.cards import FACE, SUIT_OF, SUITS, Hand
+from schemas.catalogue import Outcome
+from schemas.configuration import Approval, Option
 
 Area = Literal["reserved", "shared"]
 Posture = Literal["seated", "standing"]
+Shuffling = Literal["shoe", "continuous"]
 BurnMethod = Literal["decks", "first_card"]
 
 FEWEST_DECKS: Final = 6
@@ -24,7 +29,7 @@ DEALER: Final = 0
 """The dealer's own place among the seats."""
 
 
-def check_decks(decks: int, configured: int | None = None) -> Finding | None:
+def shoe_decks(decks: int, configured: int | None = None) -> Finding | None:
     """Art. 1(1): a shoe holds 6 to 12 decks, and as many as the table's configuration says where it says so."""
     if configured is not None and decks != configured:
         return Finding("shoe_refused", "1", configured, decks)
@@ -33,14 +38,14 @@ def check_decks(decks: int, configured: int | None = None) -> Finding | None:
     return None
 
 
-def check_copies(card: str, seen: int, decks: int) -> Finding | None:
+def copies(card: str, seen: int, decks: int) -> Finding | None:
     """Art. 1(1): a deck holds a card once, and a rank whose suit nobody recorded four times."""
     most = decks if SUIT_OF[card] else decks * len(SUITS)
     return Finding("excess_copies", "1", most, seen) if seen > most else None
 
 
-def check_cut(cards_behind: int, least: int = CUT_DEPTH) -> Finding | None:
-    """Art. 2(1): the white card goes in some twelve cards or more from the end."""
+def cut_depth(cards_behind: int, least: int = CUT_DEPTH) -> Finding | None:
+    """Art. 2(1): the white card goes in above at least about twelve cards from the end."""
     return Finding("cut_depth", "2(1)", least, cards_behind) if cards_behind < least else None
 
 
@@ -55,44 +60,113 @@ def cards_to_burn(method: BurnMethod, decks: int, first_card: str | None, first_
     return None if first_card is None else FACE[first_card] + (not first_included)
 
 
-def check_burn(
-    method: BurnMethod, decks: int, burned: int, first_card: str | None = None, first_included: bool = False
+def burn_count(
+    burned: int, method: BurnMethod, decks: int, first_card: str | None = None, first_included: bool = False
 ) -> Finding | None:
-    """Art. 2(1): as many cards are burned in all as the table's method says, see `cards_to_burn`."""
+    """Art. 2(1): as many cards are burned as the table's method says, see `cards_to_burn`."""
     due = cards_to_burn(method, decks, first_card, first_included)
     return Finding("burn_count", "2(1)", due, burned) if due is not None and burned != due else None
 
 
-def check_demonstrations(held: int, allowed: int = DEMONSTRATIONS) -> Finding | None:
+def opening(shuffling: Shuffling, cards_behind: int | None, least: int, burn: Finding | None) -> tuple[Finding, ...]:
+    """Return what is wrong with the opening of a shoe whose first live round begins; `cards_behind` is None if not cut.
+
+    Art. 2(3): cards from a continuous shuffler are dealt without any of art. 2(1)'s procedure.
+    """
+    if shuffling == "continuous":
+        return ()
+    cut = Finding("shoe_not_cut", "2(1)", "cut", "not cut") if cards_behind is None else cut_depth(cards_behind, least)
+    return tuple(finding for finding in (cut, burn) if finding is not None)
+
+
+def demonstrations(held: int, allowed: int = DEMONSTRATIONS) -> Finding | None:
     """Art. 2(2): at most three demonstration rounds a shoe, or fewer where the table allows fewer."""
     allowed = min(allowed, DEMONSTRATIONS)
     return Finding("demonstrations_exceeded", "2(2)", allowed, held) if held > allowed else None
 
 
-def check_rounds_after_cut_card(after: int, more: int = 0) -> Finding | None:
-    """Art. 3(1): the round of the white card is the last, or `more` (0 or 1) follow it; `after` is how many did."""
+def demonstration_time(live_rounds: int) -> Finding | None:
+    """Art. 2(2): demonstrations come when a shoe is begun, before any live round."""
+    return Finding("demonstration_after_play", "2(2)", 0, live_rounds) if live_rounds else None
+
+
+def demonstration_bet(stake: int) -> Finding | None:
+    """Art. 2(2): a demonstration carries no bets."""
+    return Finding("bet_in_demonstration", "2(2)", 0, stake) if stake else None
+
+
+def round_after_cut_card(number: int, cut_card_round: int, more: int = 0) -> Finding | None:
+    """Art. 3(1): the round the white card appeared in, or before, is the last, or `more` (0 or 1) follow it."""
+    after = number - cut_card_round
     return Finding("round_after_cut_card", "3(1)", more, after) if after > more else None
 
 
-def check_place(seat: int, area: Area, posture: Posture) -> Finding | None:
+def shoe_change(round_in_play: bool) -> Finding | None:
+    """Art. 3(2): the house may change the shoe after any round, so not within one."""
+    return Finding("shoe_changed_in_round", "3(2)", "after the round", "in the round") if round_in_play else None
+
+
+def burn_before_round(cards_dealt: int) -> Finding | None:
+    """Art. 8: the house may burn cards before any round begins, so not once its cards are out."""
+    return Finding("burned_in_round", "8", 0, cards_dealt) if cards_dealt else None
+
+
+def deal_order(player: tuple[str, ...], banker: tuple[str, ...], hand: Hand) -> Finding | None:
+    """Arts. 7(1) and 9: the player is dealt first, then by turns, and draws its third card before the banker.
+
+    `player` and `banker` are the cards lying there when `hand` gets one more. A third card that no one is due is an
+    error of the tableau and not of the order.
+    """
+    due = next_card(player, banker)
+    opening = len(player) < 2 or len(banker) < 2
+    if due == hand or not (opening or (due == "player" and hand == "banker")):
+        return None
+    return Finding("deal_order", "7(1)" if opening else "9", str(due), hand)
+
+
+def called_result(called: Outcome, view: RoundView) -> Finding | None:
+    """Arts. 11 and 12: the dealer calls the hand with the higher total, or a tie."""
+    if called == view.outcome:
+        return None
+    return Finding("result_mismatch", "12" if view.outcome == "tie" else "11", view.outcome, called)
+
+
+def void_grounds(uncorrected_errors: int, exposed_cards: int) -> Finding | None:
+    """Arts. 4 and 10: a round is void for an error that can't be corrected, and never for a card found face up."""
+    if uncorrected_errors:
+        return None
+    return Finding("void_without_error", "4" if exposed_cards else "10", "a valid round", "void")
+
+
+def void_paid(amount: int) -> Finding | None:
+    """Art. 10: a void round returns every stake, and nothing is paid or collected."""
+    return Finding("void_round_paid", "10", 0, amount) if amount else None
+
+
+def uncorrected_paid(errors: Collection[str], amount: int) -> Finding | None:
+    """Art. 10: a round whose errors stand uncorrected is void, so nothing is paid on it; `errors` names them."""
+    return Finding("uncorrected_round_paid", "10", "void", ", ".join(errors)) if errors and amount else None
+
+
+def reserved_place(seat: int, area: Area, posture: Posture) -> Finding | None:
     """Art. 15: a standing patron doesn't bet on the place reserved for a seat."""
     if posture == "standing" and area == "reserved":
         return Finding("reserved_place", "15", "shared", seat)
     return None
 
 
-def check_holder(seat: int, stakes: Mapping[int, int], *, allowed: bool = True) -> Finding | None:
+def holder(seat: int, seated_stakes: Mapping[int, int], allowed: bool = True) -> Finding | None:
     """Art. 16: where the house lets patrons hold cards, the seated patron with the highest stake does, or the dealer.
 
-    `stakes` are those on the hand, by seat, of seated patrons only. Where several are the highest, any of their seats
-    may hold; where there is none, the dealer opens the cards.
+    `seated_stakes` are the stakes on the hand by seat, seated patrons only. Where several stakes are the highest, any
+    of those seats may hold.
     """
     if seat == DEALER:
         return None
     if not allowed:
         return Finding("holder_not_highest", "16(1)", str(DEALER), str(seat))
-    highest = max(stakes.values(), default=0)
-    entitled = [other for other, stake in sorted(stakes.items()) if stake == highest > 0]
+    highest = max(seated_stakes.values(), default=0)
+    entitled = [other for other, stake in sorted(seated_stakes.items()) if stake == highest > 0]
     if seat in entitled:
         return None
     return Finding("holder_not_highest", "16(2)", ", ".join(map(str, entitled)) or str(DEALER), str(seat))
@@ -110,8 +184,15 @@ def latest_application(effective_on: date, holidays: Collection[date] = frozense
     return day
 
 
-def approval_in_force(
-    applied_on: date, effective_on: date, day: date, holidays: Collection[date] = frozenset()
-) -> bool:
-    """Tell whether a permission lets its option be used on `day`: it has begun, and was asked for in time (art. 19)."""
-    return effective_on <= day and applied_on <= latest_application(effective_on, holidays)
+def option_use(
+    option: Option, day: date, approvals: Iterable[Approval], holidays: Collection[date] = frozenset()
+) -> Finding | None:
+    """Art. 19: an option of arts. 2, 3, 7 or 12 is used once permission is in force that was asked for in time."""
+    if any(
+        approval.option == option
+        and approval.effective_on <= day
+        and approval.applied_on <= latest_application(approval.effective_on, holidays)
+        for approval in approvals
+    ):
+        return None
+    return Finding("option_without_approval", "19", "approval in force", option)
