@@ -1,0 +1,1 @@
+"""The event log's implementations, and the lock on the folder that an embedded floor lives in."""
