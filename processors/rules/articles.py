@@ -19,7 +19,7 @@ class Article(NamedTuple):
 
 
 def _article(number: str, en: str, zh: str, *enforced_by: str) -> Article:
-    ours = (name if name.startswith("schemas.") else f"processors.rules.{name}" for name in enforced_by)
+    ours = (name if "." in name else f"processors.rules.{name}" for name in enforced_by)
     return Article(number, en, zh, tuple(ours))
 
 
@@ -27,22 +27,22 @@ _ARTICLES: Final = (
     _article(
         "1", "Six to twelve decks of 52; a shoe, cut cards, shufflers; a table with seven or more seats.",
         "六副牌至十二副牌，每副五十二張；派牌盒；自動洗派牌機；洗牌機；博彩台設七個或多於七個座位",
-        "procedure:shoe_decks", "odds:remaining", "schemas.configuration:TableConfiguration",
+        "procedure:shoe_decks", "schemas.configuration:TableConfiguration",
     ),
     _article(
         "2(1)", "Shuffle, cut, white card some twelve cards or more from the end; burn by decks or by the first card.",
         "將白咭插入尾端最少約十二張牌之上；按用牌多少副，銷去同數目之牌張，亦可選擇由第一張牌的牌面點數決定",
-        "procedure:cut_depth", "procedure:burn_count", "procedure:opening",
+        "procedure:cut_depth", "procedure:burn_count", "processors.reconstruct.shoe_steps:round_opened",
     ),
     _article(
         "2(2)", "At most three demonstration rounds when a shoe is begun.",
         "最多只能開出示範三局",
-        "procedure:demonstrations", "procedure:demonstration_time", "procedure:demonstration_bet",
+        "procedure:demonstrations", "procedure:demonstration_time", "processors.reconstruct.bet_steps:bet_placed",
     ),
     _article(
         "2(3)", "A continuous shuffler deals without the procedure of 2(1).",
         "如使用自動洗派牌機則直接發牌而無須經過第一款規定之程式",
-        "procedure:opening",
+        "processors.reconstruct.shoe_steps:round_opened",
     ),
     _article(
         "3(1)", "At the white card the round in play is the last, or one more.",
@@ -72,7 +72,7 @@ _ARTICLES: Final = (
     _article(
         "7(1)", "Player first, by turns, two cards each; the player opens first.",
         "從閒家起以交替形式一次一張地派，每家派發兩張紙牌，閒家先開牌",
-        "tableau:next_card", "procedure:deal_order",
+        "tableau:next_card", "processors.reconstruct.dealing:judge_draw",
     ),
     _article(
         "7(2)", "With a continuous shuffler the cards go back after each round.",
@@ -112,7 +112,7 @@ _ARTICLES: Final = (
     _article(
         "10", "An error is corrected at once; where it can't be, the round is void.",
         "派牌如有錯誤，或增牌不依規例，應實時更正，至無法更正時，該局取消作廢",
-        "procedure:void_grounds", "procedure:void_paid", "procedure:uncorrected_paid",
+        "processors.reconstruct.dealing:review", "procedure:void_grounds", "processors.reconstruct.settle:finish",
     ),
     _article(
         "11", "The higher total wins.",

@@ -1,4 +1,4 @@
-"""How shoes are opened and closed, cards dealt and held, and rounds cancelled: a check for each article.
+"""How shoes are opened and closed, rounds called and cancelled, places and cards held: a check for each article.
 
 Every check returns a finding, or None where the article was kept.
 """
@@ -9,14 +9,12 @@ from typing import Final, Literal
 
 from processors.rules.findings import Finding
 from processors.rules.hands import RoundView
-from processors.rules.tableau import next_card
-from schemas.cards import FACE, SUIT_OF, SUITS, Hand
+from schemas.cards import FACE
 from schemas.catalogue import Outcome
 from schemas.configuration import Approval, Option
 
 Area = Literal["reserved", "shared"]
 Posture = Literal["seated", "standing"]
-Shuffling = Literal["shoe", "continuous"]
 BurnMethod = Literal["decks", "first_card"]
 
 FEWEST_DECKS: Final = 6
@@ -36,12 +34,6 @@ def shoe_decks(decks: int, configured: int | None = None) -> Finding | None:
     if not FEWEST_DECKS <= decks <= MOST_DECKS:
         return Finding("shoe_refused", "1", f"{FEWEST_DECKS} to {MOST_DECKS}", decks)
     return None
-
-
-def copies(card: str, seen: int, decks: int) -> Finding | None:
-    """Art. 1(1): a deck holds a card once, and a rank whose suit nobody recorded four times."""
-    most = decks if SUIT_OF[card] else decks * len(SUITS)
-    return Finding("excess_copies", "1", most, seen) if seen > most else None
 
 
 def cut_depth(cards_behind: int, least: int = CUT_DEPTH) -> Finding | None:
@@ -68,17 +60,6 @@ def burn_count(
     return Finding("burn_count", "2(1)", due, burned) if due is not None and burned != due else None
 
 
-def opening(shuffling: Shuffling, cards_behind: int | None, least: int, burn: Finding | None) -> tuple[Finding, ...]:
-    """Return what is wrong with the opening of a shoe whose first live round begins; `cards_behind` is None if not cut.
-
-    Art. 2(3): cards from a continuous shuffler are dealt without any of art. 2(1)'s procedure.
-    """
-    if shuffling == "continuous":
-        return ()
-    cut = Finding("shoe_not_cut", "2(1)", "cut", "not cut") if cards_behind is None else cut_depth(cards_behind, least)
-    return tuple(finding for finding in (cut, burn) if finding is not None)
-
-
 def demonstrations(held: int, allowed: int = DEMONSTRATIONS) -> Finding | None:
     """Art. 2(2): at most three demonstration rounds a shoe, or fewer where the table allows fewer."""
     allowed = min(allowed, DEMONSTRATIONS)
@@ -88,11 +69,6 @@ def demonstrations(held: int, allowed: int = DEMONSTRATIONS) -> Finding | None:
 def demonstration_time(live_rounds: int) -> Finding | None:
     """Art. 2(2): demonstrations come when a shoe is begun, before any live round."""
     return Finding("demonstration_after_play", "2(2)", 0, live_rounds) if live_rounds else None
-
-
-def demonstration_bet(stake: int) -> Finding | None:
-    """Art. 2(2): a demonstration carries no bets."""
-    return Finding("bet_in_demonstration", "2(2)", 0, stake) if stake else None
 
 
 def round_after_cut_card(number: int, cut_card_round: int, more: int = 0) -> Finding | None:
@@ -111,19 +87,6 @@ def burn_before_round(cards_dealt: int) -> Finding | None:
     return Finding("burned_in_round", "8", 0, cards_dealt) if cards_dealt else None
 
 
-def deal_order(player: tuple[str, ...], banker: tuple[str, ...], hand: Hand) -> Finding | None:
-    """Arts. 7(1) and 9: the player is dealt first, then by turns, and draws its third card before the banker.
-
-    `player` and `banker` are the cards lying there when `hand` gets one more. A third card that no one is due is an
-    error of the tableau and not of the order.
-    """
-    due = next_card(player, banker)
-    opening = len(player) < 2 or len(banker) < 2
-    if due == hand or not (opening or (due == "player" and hand == "banker")):
-        return None
-    return Finding("deal_order", "7(1)" if opening else "9", str(due), hand)
-
-
 def called_result(called: Outcome, view: RoundView) -> Finding | None:
     """Arts. 11 and 12: the dealer calls the hand with the higher total, or a tie."""
     if called == view.outcome:
@@ -136,16 +99,6 @@ def void_grounds(uncorrected_errors: int, exposed_cards: int) -> Finding | None:
     if uncorrected_errors:
         return None
     return Finding("void_without_error", "4" if exposed_cards else "10", "a valid round", "void")
-
-
-def void_paid(amount: int) -> Finding | None:
-    """Art. 10: a void round returns every stake, and nothing is paid or collected."""
-    return Finding("void_round_paid", "10", 0, amount) if amount else None
-
-
-def uncorrected_paid(errors: Collection[str], amount: int) -> Finding | None:
-    """Art. 10: a round whose errors stand uncorrected is void, so nothing is paid on it; `errors` names them."""
-    return Finding("uncorrected_round_paid", "10", "void", ", ".join(errors)) if errors and amount else None
 
 
 def reserved_place(seat: int, area: Area, posture: Posture) -> Finding | None:
