@@ -1,15 +1,21 @@
 """The field types every message is made of: identifiers, counts, amounts and instants, each with its bounds."""
 
+import math
 from datetime import UTC, datetime
-from typing import Annotated, Final
+from typing import Annotated, Final, cast
 
 import msgspec
-from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, JsonValue
 
+from schemas.ids import EVENT_ID_PATTERN, TABLE_ID_PATTERN
 from schemas.money import MAX_AMOUNT
 
 EARLIEST: Final = datetime(2000, 1, 1, tzinfo=UTC)
 LATEST: Final = datetime(2100, 1, 1, tzinfo=UTC)
+"""A moment lies from `EARLIEST` on and before `LATEST`: a clock that says otherwise was never set."""
+
+MAX_DEPTH: Final = 8
+"""How deep objects and lists may lie in each other: twice what a whole configuration needs."""
 
 
 class Model(BaseModel):
@@ -24,29 +30,49 @@ class StrictModel(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-def _parse_instant(value: object) -> object:
+def _parse_instant(value: object) -> datetime:
     """Read text as RFC 3339 exactly as the fast decoder does, so that both agree to the microsecond."""
-    if isinstance(value, str):
-        try:
-            return msgspec.convert(value, Annotated[datetime, msgspec.Meta(tz=True)])
-        except msgspec.ValidationError as error:
-            raise ValueError(str(error)) from error
-    return value
+    if isinstance(value, datetime):
+        return value
+    try:
+        return cast(datetime, msgspec.convert(value, Annotated[datetime, msgspec.Meta(tz=True)]))
+    except msgspec.ValidationError as error:
+        raise ValueError(str(error)) from error
 
 
 def _to_utc(value: datetime) -> datetime:
-    if not EARLIEST.year < value.year < LATEST.year:
-        raise ValueError(f"the year must lie between {EARLIEST.year + 1} and {LATEST.year - 1}")
+    if not EARLIEST <= value < LATEST:
+        raise ValueError(f"the moment must lie in {EARLIEST.year} to {LATEST.year - 1} (UTC)")
     return value.astimezone(UTC)
 
 
-TableId = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,39}$")]
+def _bounded(changes: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    """Return `changes` if every value in it can be written again and read back as it is."""
+    level: list[JsonValue] = [changes]
+    for _ in range(MAX_DEPTH):
+        below: list[JsonValue] = []
+        for value in level:
+            if isinstance(value, dict):
+                below.extend(value.values())
+            elif isinstance(value, list):
+                below.extend(value)
+            elif isinstance(value, float) and not math.isfinite(value):
+                raise ValueError("a number is too large")
+            elif isinstance(value, int) and not -(2**63) <= value < 2**63:
+                raise ValueError("a whole number does not fit 64 bits")
+        level = below
+    if level:
+        raise ValueError(f"nested more than {MAX_DEPTH} deep")
+    return changes
+
+
+TableId = Annotated[str, Field(pattern=TABLE_ID_PATTERN)]
 """A table, unique on the floor: letters, digits, ``_ . -``, at most 40."""
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.@/ -]{0,59}$")]
 """A person, pit, bet position or slip: what a badge or a form says, at most 60 characters."""
 
-EventId = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,39}:[0-9]{1,19}:[0-9]{1,19}$")]
+EventId = Annotated[str, Field(pattern=EVENT_ID_PATTERN)]
 """``table:epoch:seq``."""
 
 Text = Annotated[str, Field(max_length=500)]
@@ -78,3 +104,6 @@ Instant = Annotated[AwareDatetime, BeforeValidator(_parse_instant), AfterValidat
 
 Ratio = Annotated[str, Field(pattern=r"^[0-9]{1,6}(\.[0-9]{1,6}|/[1-9][0-9]{0,5})?$")]
 """An exact number written as a decimal or a fraction: ``8``, ``0.05``, ``1/2``."""
+
+Changes = Annotated[dict[str, JsonValue], Field(max_length=20), AfterValidator(_bounded)]
+"""Fields of an event and their new values."""

@@ -3,22 +3,23 @@
 
 The contract is written once, as pydantic models. Decoding with pydantic costs several microseconds an event, more than
 a table's whole share of the hot path, so `struct_of` derives from a model the msgspec struct with the same fields, the
-same bounds and the same defaults. A test holds that a twin accepts nothing which its model refuses.
+same bounds and the same defaults. A twin can't say what a validator function says; `has_validators` tells of which
+models that is true. For all others a test holds that the twin accepts nothing which its model refuses.
 """
 
 import types
+from collections.abc import Iterator
 from datetime import datetime
 from typing import Annotated, Any, Final, TypeVar, Union, cast, get_args, get_origin
 
 import annotated_types
 import msgspec
-from pydantic import AwareDatetime, BaseModel, JsonValue
+from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, JsonValue
 from pydantic.fields import FieldInfo
-from pydantic_core import PydanticUndefined
 
 M = TypeVar("M", bound=BaseModel)
 
-_twins: dict[type[BaseModel], type[Any]] = {}
+_twins: dict[tuple[type[BaseModel], str | None, str], type[Any]] = {}
 
 # Constraint of annotated-types → the keyword of msgspec.Meta that says the same.
 _BOUNDS: Final[dict[type, str]] = {
@@ -36,32 +37,63 @@ def struct_of(model: type[M], *, tag: str | None = None, tag_field: str = "type"
 
     With `tag`, the twin is one arm of a tagged union: `tag_field` comes first on the wire and is read as an attribute.
     """
-    if model not in _twins:
-        fields = [
-            (name, _translate(field.annotation, field.metadata), _default(field))
-            if not field.is_required()
-            else (name, _translate(field.annotation, field.metadata))
-            for name, field in model.model_fields.items()
-            if tag is None or name != tag_field
-        ]
-        _twins[model] = msgspec.defstruct(
+    key = (model, tag, tag_field)
+    if key not in _twins:
+        _twins[key] = msgspec.defstruct(
             model.__name__,
-            fields,
+            [
+                _struct_field(name, field)
+                for name, field in model.model_fields.items()
+                if tag is None or name != tag_field
+            ],
             kw_only=True,
             tag=tag,
             tag_field=tag_field if tag else None,
             namespace={tag_field: tag, "__doc__": model.__doc__} if tag else {"__doc__": model.__doc__},
             module=model.__module__,
-            gc=True,
+            forbid_unknown_fields=model.model_config.get("extra") == "forbid",
+            # Messages are trees of plain values: they form no cycle, and the collector need not walk millions of them.
+            gc=False,
         )
-    return cast(type[M], _twins[model])
+    return cast(type[M], _twins[key])
 
 
-def _default(field: FieldInfo) -> Any:
+def has_validators(model: type[BaseModel], *, besides: frozenset[str] = frozenset()) -> bool:
+    """Tell whether `model`, or a model inside it, judges by functions, which a twin can't repeat.
+
+    Fields and model validators named in `besides` don't count: whoever decodes checks what they say.
+    """
+    decorators = model.__pydantic_decorators__
+    named = {*decorators.model_validators, *decorators.field_validators} - besides
+    if named:
+        return True
+    found = (
+        item
+        for name, field in model.model_fields.items()
+        if name not in besides
+        for item in (*field.metadata, *_parts(field.annotation))
+    )
+    return any(
+        isinstance(item, AfterValidator | BeforeValidator)
+        or (isinstance(item, type) and issubclass(item, BaseModel) and has_validators(item))
+        for item in found
+    )
+
+
+def _parts(annotation: Any) -> Iterator[Any]:
+    """Yield an annotation, what it is made of, and the metadata on every level of it."""
+    yield annotation
+    for part in (*get_args(annotation), *(annotation.metadata if isinstance(annotation, FieldInfo) else ())):
+        yield from _parts(part)
+
+
+def _struct_field(name: str, field: FieldInfo) -> tuple[str, Any] | tuple[str, Any, Any]:
+    annotation = _translate(field.annotation, field.metadata)
+    if field.is_required():
+        return name, annotation
     if field.default_factory is not None:
-        return msgspec.field(default_factory=cast(Any, field.default_factory))
-    assert field.default is not PydanticUndefined
-    return field.default
+        return name, annotation, msgspec.field(default_factory=cast(Any, field.default_factory))
+    return name, annotation, field.default
 
 
 def _translate(annotation: Any, metadata: list[Any]) -> Any:
@@ -75,12 +107,9 @@ def _translate(annotation: Any, metadata: list[Any]) -> Any:
     if origin in (Union, types.UnionType):
         arms = get_args(annotation)
         return Union[tuple(_translate(arm, metadata if arm is not type(None) else []) for arm in arms)]  # noqa: UP007
-    if origin is tuple:
+    if origin in (tuple, dict):
         arms = tuple(arm if arm is Ellipsis else _translate(arm, []) for arm in get_args(annotation))
-        return _bounded(types.GenericAlias(tuple, arms), metadata)
-    if origin is dict:
-        arms = tuple(_translate(arm, []) for arm in get_args(annotation))
-        return _bounded(types.GenericAlias(dict, arms), metadata)
+        return _bounded(types.GenericAlias(cast(type, origin), arms), metadata)
     if annotation in (AwareDatetime, datetime):
         return Annotated[datetime, msgspec.Meta(tz=True)]
     is_model = isinstance(annotation, type) and issubclass(annotation, BaseModel)
@@ -89,13 +118,22 @@ def _translate(annotation: Any, metadata: list[Any]) -> Any:
 
 def _bounded(annotation: Any, metadata: list[Any]) -> Any:
     bounds: dict[str, Any] = {}
-    for constraint in metadata:
+    for constraint in _flat(metadata):
         for kind, keyword in _BOUNDS.items():
             if isinstance(constraint, kind):
                 bounds[keyword] = getattr(constraint, keyword)
-        if isinstance(constraint, annotated_types.Interval | annotated_types.Len):
-            bounds |= {b: v for b in _BOUNDS.values() if (v := getattr(constraint, b, None)) is not None}
         if pattern := getattr(constraint, "pattern", None):
             # Python's `$` also matches before a final newline; pydantic's does not.
             bounds["pattern"] = pattern.removesuffix("$") + "\\Z" if pattern.endswith("$") else pattern
     return Annotated[annotation, msgspec.Meta(**bounds)] if bounds else annotation
+
+
+def _flat(metadata: list[Any]) -> Iterator[Any]:
+    """Yield single constraints: inside unions and containers pydantic leaves them wrapped in a `Field`."""
+    for constraint in metadata:
+        if isinstance(constraint, FieldInfo):
+            yield from constraint.metadata
+        elif isinstance(constraint, annotated_types.GroupedMetadata):
+            yield from constraint
+        else:
+            yield constraint

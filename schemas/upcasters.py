@@ -19,7 +19,9 @@ def _bet_placed_1_to_2(event: JsonObject) -> JsonObject:
     A table that couldn't tell places apart must not accuse anybody of using a reserved one: a standing patron's
     bet of version 1 counts as lying on a shared place.
     """
-    standing = event.pop("standing", False) is True
+    standing = event.pop("standing", False)
+    if not isinstance(standing, bool):
+        return event | {"posture": None, "schema_version": 2}  # which the model refuses, naming the field
     return event | {
         "posture": "standing" if standing else "seated",
         "area": "shared" if standing else "reserved",
@@ -37,7 +39,8 @@ def upcast(event: JsonObject) -> JsonObject:
     """Return `event` in the newest version there is a path to; an event already there comes back as it is."""
     while True:
         kind, version = event.get("type"), event.get("schema_version")
-        step = UPCASTERS.get((kind, version)) if isinstance(kind, str) and isinstance(version, int) else None
+        # JSON's `true` is no version, though Python counts it as 1.
+        step = UPCASTERS.get((kind, version)) if isinstance(kind, str) and type(version) is int else None
         if step is None:
             return event
         event = step(dict(event))
