@@ -43,7 +43,8 @@ def _parse_instant(value: object) -> datetime:
 def _to_utc(value: datetime) -> datetime:
     if not EARLIEST <= value < LATEST:
         raise ValueError(f"the moment must lie in {EARLIEST.year} to {LATEST.year - 1} (UTC)")
-    return value.astimezone(UTC)
+    moment: datetime = value.astimezone(UTC)
+    return moment
 
 
 def _bounded(changes: dict[str, JsonValue]) -> dict[str, JsonValue]:
