@@ -186,6 +186,11 @@ ALERTS: Final[dict[str, AlertKind]] = {
         "白咭後多開 {actual} 局，最多 {expected} 局",
         "{actual} rounds after the cut card; {expected} are allowed",
     ),
+    "shoe_changed_in_round": AlertKind(
+        "serious", "3(2)", "牌局進行中更換派牌盒", "Shoe changed while a round was in play"
+    ),
+    "burned_in_round": AlertKind("warning", "8", "派牌後銷牌", "Card burned after the round's cards were out"),
+    "void_without_error": AlertKind("warning", "4", "陽反牌並非取消之由", "Round cancelled for a card found face up"),
     "option_without_approval": AlertKind(
         "serious", "19", "未獲許可採用選項：{actual}", "Option used without approval: {actual}"
     ),

@@ -1,8 +1,8 @@
 """The field types every message is made of: identifiers, counts, amounts and instants, each with its bounds."""
 
 import math
-from datetime import UTC, datetime
-from typing import Annotated, Final, cast
+from datetime import UTC, date, datetime
+from typing import Annotated, Any, Final
 
 import msgspec
 from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, JsonValue
@@ -32,10 +32,17 @@ class StrictModel(BaseModel):
 
 def _parse_instant(value: object) -> datetime:
     """Read text as RFC 3339 exactly as the fast decoder does, so that both agree to the microsecond."""
-    if isinstance(value, datetime):
-        return value
+    return value if isinstance(value, datetime) else _parse(value, Annotated[datetime, msgspec.Meta(tz=True)])
+
+
+def _parse_day(value: object) -> date:
+    """Read text as YYYY-MM-DD and nothing else: pydantic alone takes digits for seconds since 1970."""
+    return value if type(value) is date else _parse(value, date)
+
+
+def _parse(value: object, kind: Any) -> Any:  # noqa: ANN401  an annotation, and what it is the type of
     try:
-        return cast(datetime, msgspec.convert(value, Annotated[datetime, msgspec.Meta(tz=True)]))
+        return msgspec.convert(value, kind)
     except msgspec.ValidationError as error:
         raise ValueError(str(error)) from error
 
@@ -102,6 +109,9 @@ Seat = Annotated[int, Field(ge=0, le=30)]
 
 Instant = Annotated[AwareDatetime, BeforeValidator(_parse_instant), AfterValidator(_to_utc)]
 """A moment in UTC, to the microsecond."""
+
+Day = Annotated[date, BeforeValidator(_parse_day)]
+"""A calendar day: ``2024-04-01``."""
 
 Ratio = Annotated[str, Field(pattern=r"^[0-9]{1,6}(\.[0-9]{1,6}|/[1-9][0-9]{0,5})?$")]
 """An exact number written as a decimal or a fraction: ``8``, ``0.05``, ``1/2``."""
