@@ -4,19 +4,21 @@ A configuration reaches the pipeline as an event, so the rules in force for a ro
 """
 
 from datetime import date
-from decimal import Decimal
 from fractions import Fraction
 from typing import Annotated, Final, Literal, Self, get_args
 
 from pydantic import Field, field_validator, model_validator
 
-from schemas.catalogue import CATALOGUE
+from schemas.catalogue import CATALOGUE, checked_odds
 from schemas.errors import PitwatchError
-from schemas.fields import Amount, Name, Ratio, Stake, StrictModel, TableId
+from schemas.fields import Amount, Day, Name, Ratio, Stake, StrictModel, TableId
 from schemas.money import MINOR_DIGITS, Rounding
 
 Option = Literal["burn_by_first_card", "demonstration_rounds", "continuous_shuffler", "one_more_round", "tie_changes"]
 """The options of arts. 2, 3, 7 and 12 that need the regulator's permission (art. 19)."""
+
+
+Hour = Annotated[int, Field(ge=0, le=23)]
 
 
 class UnknownPreset(PitwatchError, ValueError):
@@ -39,52 +41,59 @@ assert get_args(BetName) == tuple(CATALOGUE)
 
 def exact(ratio: str) -> Fraction:
     """Return the exact value of a ratio written as ``8``, ``0.05`` or ``1/2``."""
-    return Fraction(ratio) if "/" in ratio else Fraction(Decimal(ratio))
+    return Fraction(ratio)
 
 
 class RoundingPolicy(StrictModel):
-    """How an amount that falls between two payable ones is made payable; `unit` in minor units."""
+    """How an amount that falls between two payable ones is made payable."""
 
-    unit: Stake = 1
-    rounding: Rounding = "down"
+    unit: Stake = Field(1, description="What is paid is a whole multiple of this, minor units.")
+    rounding: Rounding = Field("down", description="Which multiple; exact means that there must be no rest.")
 
 
 class Commission(StrictModel):
-    """Art. 18: the share of a banker win the house keeps, and when it takes it.
+    """Art. 18: the share of a banker win the house keeps, and when it takes it."""
 
-    ``deducted``: the payout is made net. ``marked``: paid 1:1, and owed by the position until it is settled.
-    """
+    rate: Ratio = Field("0.05", description="Share of the winnings, 0 to 1, written as a decimal or a fraction.")
+    unit: Stake = Field(1, description="Commission is a whole multiple of this, minor units.")
+    rounding: Rounding = Field("nearest", description="Which multiple; exact means that there must be no rest.")
+    minimum: Amount = Field(0, description="The least commission on a win, minor units.")
+    collection: Literal["deducted", "marked"] = Field(
+        "deducted", description="Deducted: the payout is made net. Marked: paid 1:1 and owed until it is settled."
+    )
 
-    rate: Ratio = "0.05"
-    unit: Stake = 1
-    rounding: Rounding = "nearest"
-    minimum: Amount = 0
-    collection: Literal["deducted", "marked"] = "deducted"
+    @field_validator("rate")
+    @classmethod
+    def _a_share(cls, rate: str) -> str:
+        if exact(rate) > 1:
+            raise ValueError(f"a commission of {rate} is more than was won: write 5 % as 0.05")
+        return rate
 
 
 class BetOffer(StrictModel):
-    """A bet on this table's layout: its limits, its odds where they differ from the catalogue's, and its dates.
+    """A bet on this table's layout: its limits, its odds where they differ from the catalogue's, and its dates."""
 
-    `odds` are "to one", one for each paying rule of the catalogue's bet, in its order. Stakes in minor units; a stake
-    is a whole multiple of `multiple` where that is given (SJM: banker stakes are multiples of the minimum).
-    """
-
-    bet: BetName
-    minimum: Stake
-    maximum: Stake
-    multiple: Stake | None = None
-    odds: tuple[Ratio, ...] | None = Field(default=None, max_length=12)
-    effective_from: date | None = None
-    effective_until: date | None = None
-    approval_id: Name | None = None
+    bet: BetName = Field(description="The bet.")
+    minimum: Stake = Field(description="The least stake, minor units.")
+    maximum: Stake = Field(description="The highest stake, minor units.")
+    multiple: Stake | None = Field(
+        None, description="A stake is a whole multiple of this, minor units (SJM: of the minimum, on the banker)."
+    )
+    odds: tuple[Ratio, ...] | None = Field(
+        None, max_length=12, description="Odds to one, in the order of the catalogue's paying rules; absent: as there."
+    )
+    effective_from: Day | None = Field(None, description="First gaming day of the offer.")
+    effective_until: Day | None = Field(None, description="Last gaming day of the offer.")
+    approval_id: Name | None = Field(None, description="The regulator's approval of the bet.")
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         if self.minimum > self.maximum:
             raise ValueError(f"{self.bet}: minimum {self.minimum} is above maximum {self.maximum}")
-        paying = CATALOGUE[self.bet].paying_rules
-        if self.odds is not None and len(self.odds) != paying:
-            raise ValueError(f"{self.bet}: {len(self.odds)} odds given for {paying} paying rules")
+        if self.odds is not None:
+            checked_odds(self.bet, tuple(exact(ratio) for ratio in self.odds))
+        if self.effective_from and self.effective_until and self.effective_until < self.effective_from:
+            raise ValueError(f"{self.bet}: the offer ends on {self.effective_until}, before it begins")
         return self
 
     def in_force(self, day: date) -> bool:
@@ -97,61 +106,82 @@ class BetOffer(StrictModel):
 class Approval(StrictModel):
     """Art. 19: the regulator's permission for an option, asked for at least three working days ahead."""
 
-    option: Option
-    approval_id: Name
-    applied_on: date
-    effective_on: date
+    option: Option = Field(description="The option it permits.")
+    approval_id: Name = Field(description="Number of the permission.")
+    applied_on: Day = Field(description="When it was asked for.")
+    effective_on: Day = Field(description="First day on which it holds.")
 
 
 class Shift(StrictModel):
     """A working shift: its name and the local hour it begins."""
 
-    name: Name
-    begins_at_hour: Annotated[int, Field(ge=0, le=23)]
+    name: Name = Field(description="Name of the shift.")
+    begins_at_hour: Hour = Field(description="Local hour at which it begins; it lasts until the next one.")
 
 
 class GamingDay(StrictModel):
     """When a gaming day begins, in local time, and its shifts."""
 
-    begins_at_hour: Annotated[int, Field(ge=0, le=23)] = 6
-    utc_offset_hours: Annotated[int, Field(ge=-12, le=14)] = 8
-    """Macau keeps UTC+8 all year (no daylight saving since 1979), so an offset is exact and needs no zone database."""
+    begins_at_hour: Hour = Field(6, description="Local hour at which the gaming day begins.")
+    # Macau keeps UTC+8 all year (no daylight saving since 1979), so an offset is exact and needs no zone database.
+    utc_offset_hours: int = Field(8, ge=-12, le=14, description="Local time less UTC.")
     shifts: tuple[Shift, ...] = Field(
-        default=(
+        (
             Shift(name="day", begins_at_hour=6),
             Shift(name="swing", begins_at_hour=14),
             Shift(name="night", begins_at_hour=22),
         ),
         min_length=1,
         max_length=12,
+        description="The shifts, which follow each other round the clock.",
     )
+
+    @field_validator("shifts")
+    @classmethod
+    def _one_at_a_time(cls, shifts: tuple[Shift, ...]) -> tuple[Shift, ...]:
+        for what, values in (("name", [s.name for s in shifts]), ("hour", [s.begins_at_hour for s in shifts])):
+            if len(set(values)) < len(values):
+                raise ValueError(f"two shifts have the same {what}")
+        return shifts
 
 
 class TableConfiguration(StrictModel):
     """Everything about a table that decides a verdict or an amount. Money in minor units of `currency`."""
 
-    configuration_id: Name
-    pit: Name = "PIT-1"
-    currency: Annotated[str, Field(pattern=r"^[A-Z]{3}$")] = "HKD"
-    seats: Annotated[int, Field(ge=7, le=14)] = 9
-    decks: Annotated[int, Field(ge=6, le=12)] = 8
-    shuffling: Literal["shoe", "continuous"] = "shoe"
-    burn: Literal["decks", "first_card"] = "decks"
-    cut_card_depth: Annotated[int, Field(ge=12, le=208)] = 12
-    demonstrations: Annotated[int, Field(ge=0, le=3)] = 0
-    rounds_after_cut_card: Annotated[int, Field(ge=0, le=1)] = 0
-    differential: Amount | None = None
-    tie_policy: Literal["regulation", "add_only"] = "regulation"
-    patron_may_hold_cards: bool = True
-    one_side_per_patron: bool = True
-    bets: tuple[BetOffer, ...] = Field(min_length=1, max_length=40)
-    commission: Commission = Commission()
-    payout_rounding: RoundingPolicy = RoundingPolicy()
-    approvals: tuple[Approval, ...] = Field(default=(), max_length=40)
-    road_tail: Literal["redrop", "stick"] = "redrop"
-    gaming_day: GamingDay = GamingDay()
-    silence_limit_seconds: Annotated[int, Field(ge=5, le=86400)] = 120
-    clock_tolerance_ms: Annotated[int, Field(ge=100, le=3_600_000)] = 2000
+    configuration_id: Name = Field(description="Name of the configuration; a new name for every change.")
+    pit: Name = Field("PIT-1", description="The pit the table stands in.")
+    currency: str = Field("HKD", pattern=r"^[A-Z]{3}$", description="ISO 4217 code of every amount of the table.")
+    seats: int = Field(9, ge=7, le=14, description="Seats (art. 1: seven or more).")
+    decks: int = Field(8, ge=6, le=12, description="Decks in the shoe (art. 1).")
+    shuffling: Literal["shoe", "continuous"] = Field(
+        "shoe", description="A shoe, or a continuous shuffler (art. 2(3))."
+    )
+    burn: Literal["decks", "first_card"] = Field(
+        "decks", description="Cards burned at the opening: as many as decks, or as the first card's face (art. 2(1))."
+    )
+    cut_card_depth: int = Field(
+        12, ge=12, le=208, description="Least number of cards behind the white card (art. 2(1))."
+    )
+    demonstrations: int = Field(0, ge=0, le=3, description="Demonstration rounds allowed in a shoe (art. 2(2)).")
+    rounds_after_cut_card: int = Field(0, ge=0, le=1, description="Rounds after the one in play (art. 3(1)).")
+    differential: Amount | None = Field(
+        None, description="Most that player and banker stakes may differ by, minor units (art. 14); absent: no limit."
+    )
+    tie_policy: Literal["regulation", "add_only"] = Field(
+        "regulation", description="What may become of standing stakes: all of art. 12, or raising only (SJM)."
+    )
+    patron_may_hold_cards: bool = Field(True, description="Whether a patron may open the cards (art. 16).")
+    one_side_per_patron: bool = Field(True, description="Whether a patron who bets both sides is reported.")
+    bets: tuple[BetOffer, ...] = Field(min_length=1, max_length=40, description="The bets on offer.")
+    commission: Commission = Field(Commission(), description="Commission on banker wins.")
+    payout_rounding: RoundingPolicy = Field(RoundingPolicy(), description="How winnings are rounded.")
+    approvals: tuple[Approval, ...] = Field((), max_length=40, description="The regulator's permissions (art. 19).")
+    road_tail: Literal["redrop", "stick"] = Field(
+        "redrop", description="Dragon tails go down again as soon as there is room, or stick to their row."
+    )
+    gaming_day: GamingDay = Field(GamingDay(), description="When a gaming day and its shifts begin.")
+    silence_limit_seconds: int = Field(120, ge=5, le=86_400, description="Longest silence of an open table.")
+    clock_tolerance_ms: int = Field(2000, ge=100, le=3_600_000, description="How far the table's clock may be off.")
 
     @field_validator("currency")
     @classmethod
@@ -232,5 +262,5 @@ def preset(name: str) -> TableConfiguration:
 class TableEntry(StrictModel):
     """One table of a floor: who it is and the configuration it deals under."""
 
-    table_id: TableId
-    configuration: TableConfiguration
+    table_id: TableId = Field(description="The table.")
+    configuration: TableConfiguration = Field(description="Its configuration.")
