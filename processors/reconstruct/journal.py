@@ -320,6 +320,10 @@ class Journal:
     def _forget(self) -> None:
         """Drop what lies further back than the window, as far as a checkpoint lets the story begin there."""
         oldest_round = self.table.state.rounds_finished - self.window_rounds
+        # Clearing up costs as much as there is to keep, so it waits until a fair part can go at once.
+        is_due = self.checkpoints[0].rounds < oldest_round - self.window_rounds // 2
+        if not is_due and len(self.entries) <= MAX_ENTRIES:
+            return
         while len(self.checkpoints) > 1 and (
             self.checkpoints[1].rounds <= oldest_round or len(self.entries) > MAX_ENTRIES
         ):
