@@ -59,6 +59,11 @@ class TableFold:
         """Epoch and seq of the last event held back behind a gap, None where nothing waits."""
         return max(self.sequencer.pending, default=None)
 
+    @property
+    def silence_limit(self) -> timedelta:
+        """How long the table may be silent while it is open."""
+        return self.journal.table.rules.silence_limit
+
     def apply(self, record: Record) -> list[Fact]:
         """Return the facts that a record of the table brings about. Never raises for anything a record may hold."""
         journal = self.journal

@@ -139,6 +139,7 @@ class TableState(msgspec.Struct):
     last_event_id: str = ""
     last_occurred_at: datetime | None = None
     clock_ahead: bool = False
+    silence_reported: str = ""
     expected_float: int | None = None
     ledger: dict[int, int] = {}
     ledger_complete: bool = True

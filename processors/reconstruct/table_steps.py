@@ -62,6 +62,7 @@ def silence(table: Table, event: Event, last_event_id: str, since: datetime) -> 
 def table_silent(table: Table, event: TableSilent) -> None:
     """Pitwatch's own clock found the table silent; the table's next event will say for how long."""
     if event.last_event_id == table.state.last_event_id:
+        table.state.silence_reported = event.last_event_id
         silence(table, event, event.last_event_id, event.silent_since)
 
 
