@@ -6,24 +6,30 @@ before; since the fold is pure, what comes next is what would have come. So snap
 """
 
 from collections.abc import Iterable, Iterator
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Final, NamedTuple
 
 import msgspec
 import structlog
 
 from processors.reconstruct.fold import FoldSettings, TableFold
-from schemas.events import Event
+from schemas.events import Event, GapExpired, TableSilent
 from schemas.facts import Fact
 from schemas.ids import SYSTEM_EPOCH, event_id
 from schemas.log import EventLog, Position, Record
+from schemas.structs import struct_of
 from schemas.topics import FACT_TOPICS, TABLE_EVENTS
-from schemas.wire import EVENT_STRUCTS, encode
+from schemas.wire import encode
 
 GROUP: Final = "reconstruct"
 RECORDS_PER_READ: Final = 10_000
 """Records read at a time while a fold is taken up again."""
 
+GapExpiredEvent = struct_of(GapExpired, tag="gap_expired")
+TableSilentEvent = struct_of(TableSilent, tag="table_silent")
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND: Final = timedelta(microseconds=1)
 _logger: Final = structlog.get_logger(__name__)
 
 
@@ -86,7 +92,7 @@ class Reconstructor:
         return self._log.wait(TABLE_EVENTS, partition, self._offset(partition), timeout_seconds)
 
     def take_up_all(self) -> None:
-        """Take up the fold of every table that has a snapshot: timers must know of silent tables after a restart too."""
+        """Take up the fold of every table that has a snapshot: timers must know silent tables after a restart too."""
         partition = self._log.partitions(TABLE_EVENTS)[0]
         for table_id, _ in self._log.states(GROUP):
             self._fold(table_id, partition)
@@ -210,25 +216,34 @@ class Reconstructor:
         )
 
     def _gap_expired(self, table_id: str, waits: tuple[int, int], now: datetime) -> Event:
-        return EVENT_STRUCTS["gap_expired"](
-            **self._envelope(table_id, now), through_epoch=waits[0], through_seq=waits[1]
+        epoch, seq = waits
+        own = self._next_seq(now)
+        return GapExpiredEvent(
+            event_id=event_id(table_id, SYSTEM_EPOCH, own),
+            table_id=table_id,
+            epoch=SYSTEM_EPOCH,
+            seq=own,
+            occurred_at=now,
+            through_epoch=epoch,
+            through_seq=seq,
         )
 
     def _table_silent(self, table_id: str, last_event_id: str, heard: datetime, now: datetime) -> Event:
-        return EVENT_STRUCTS["table_silent"](
-            **self._envelope(table_id, now), silent_since=heard, last_event_id=last_event_id
+        own = self._next_seq(now)
+        return TableSilentEvent(
+            event_id=event_id(table_id, SYSTEM_EPOCH, own),
+            table_id=table_id,
+            epoch=SYSTEM_EPOCH,
+            seq=own,
+            occurred_at=now,
+            silent_since=heard,
+            last_event_id=last_event_id,
         )
 
-    def _envelope(self, table_id: str, now: datetime) -> dict[str, str | int | datetime]:
-        self._system_seq = max(self._system_seq + 1, int(now.timestamp() * 1_000_000))
-        seq = self._system_seq
-        return {
-            "event_id": event_id(table_id, SYSTEM_EPOCH, seq),
-            "table_id": table_id,
-            "epoch": SYSTEM_EPOCH,
-            "seq": seq,
-            "occurred_at": now,
-        }
+    def _next_seq(self, now: datetime) -> int:
+        """Return a number for an event of Pitwatch's own: microseconds since 1970, and never the same twice."""
+        self._system_seq = max(self._system_seq + 1, (now - _EPOCH) // _MICROSECOND)
+        return self._system_seq
 
 
 def _messages(events: Iterable[Event]) -> list[tuple[str, bytes]]:
