@@ -33,11 +33,6 @@ def round_ratio(numerator: int, denominator: int, unit: int, rounding: Rounding)
     return quotient * unit
 
 
-def round_to_unit(amount: Fraction, unit: int, rounding: Rounding) -> int:
-    """Return `amount` (minor units, not negative) as a whole multiple of `unit`, as `round_ratio` does."""
-    return round_ratio(amount.numerator, amount.denominator, unit, rounding)
-
-
 def to_decimal(minor: int, currency: str) -> Decimal:
     """Return minor units as the amount people read: 12345 HKD cents are ``Decimal('123.45')``."""
     return Decimal(minor).scaleb(-MINOR_DIGITS[currency])

@@ -265,8 +265,10 @@ def test_suits_change_no_bet_that_needs_none(left: dict[str, int]) -> None:
     ranks: dict[str, int] = dict.fromkeys(RANKS, 0)
     for card, count in left.items():
         ranks[RANK_OF[card]] += count
+    with_suits, without = enumerate_rounds(left), enumerate_rounds(ranks)
+    assert with_suits.hands == without.hands
     for bet in sorted(set(CATALOGUE) - NEEDS_SUITS):
-        assert evaluate(bet, ranks) == evaluate(bet, left)
+        assert evaluate(bet, without) == evaluate(bet, with_suits)
 
 
 def test_bets_on_suits_have_no_odds_without_them() -> None:
