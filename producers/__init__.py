@@ -1,1 +1,1 @@
-"""From tables to the log: the device gateway, the publisher with its outbox, importers and the simulated floor."""
+"""From the tables to the log: the device library, the gateway, the simulated floor and the importers."""
