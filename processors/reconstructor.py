@@ -91,6 +91,11 @@ class Reconstructor:
         partition = self._log.partitions(TABLE_EVENTS)[0]
         return self._log.wait(TABLE_EVENTS, partition, self._offset(partition), timeout_seconds)
 
+    @property
+    def repeats(self) -> int:
+        """Records folded in this process that said nothing new."""
+        return sum(fold.repeats for fold in self.folds.values())
+
     def take_up_all(self) -> None:
         """Take up the fold of every table that has a snapshot: timers must know silent tables after a restart too."""
         partition = self._log.partitions(TABLE_EVENTS)[0]
@@ -176,6 +181,7 @@ class Reconstructor:
             replayed += 1
         if stored_bytes is not None or replayed:
             _logger.debug("fold_taken_up", table_id=table_id, replayed=replayed)
+        fold.repeats = 0
         self.folds[table_id] = fold
         self._places[table_id] = Position(TABLE_EVENTS, partition, offset)
         self._since_snapshot[table_id] = replayed

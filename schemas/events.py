@@ -421,7 +421,10 @@ EVENT_MODELS: Final[tuple[type[Event], ...]] = (
 EVENT_TYPES: Final[dict[str, type[Event]]] = {model.model_fields["type"].default: model for model in EVENT_MODELS}
 
 SYSTEM_EVENT_TYPES: Final = frozenset({"table_silent", "gap_expired"})
-"""Types that only Pitwatch writes, always in epoch 0. A supervisor's `correction` may come from either."""
+"""Types that only Pitwatch writes, always in epoch 0."""
+
+HOUSE_EVENT_TYPES: Final = frozenset({"correction", "configuration_published"})
+"""Types that a table may send, and that the house may write itself, in epoch 0: they are the house's decisions."""
 
 EVENT_ADAPTER: Final[TypeAdapter[Event]] = TypeAdapter(
     Annotated[Union[EVENT_MODELS], Field(discriminator="type")]  # type: ignore[arg-type]  # noqa: UP007

@@ -12,7 +12,7 @@ import msgspec
 from processors.reconstruct.journal import Journal, Pages, dead_letter
 from processors.reconstruct.sequencer import Entry, Sequencer
 from processors.reconstruct.state import TableState
-from schemas.events import SYSTEM_EVENT_TYPES, Correction, Event, GapExpired
+from schemas.events import HOUSE_EVENT_TYPES, SYSTEM_EVENT_TYPES, Correction, Event, GapExpired
 from schemas.facts import Fact
 from schemas.ids import SYSTEM_EPOCH
 from schemas.log import Record
@@ -48,6 +48,8 @@ class TableFold:
         self.sequencer = Sequencer(timedelta(milliseconds=settings.gap_limit_ms))
         self.journal = Journal(table_id, settings.window_rounds)
         self._system_seqs: dict[int, None] = {}
+        self.repeats = 0
+        """Records that said nothing new since the fold was made or restored."""
 
     @property
     def state(self) -> TableState:
@@ -95,7 +97,7 @@ class TableFold:
         if event.table_id != self.table_id:
             return "wrong_table", f"the message was sent as table {self.table_id}'s but names {event.table_id}"
         if event.epoch == SYSTEM_EPOCH:
-            if event.type in SYSTEM_EVENT_TYPES or event.type == "correction":
+            if event.type in SYSTEM_EVENT_TYPES or event.type in HOUSE_EVENT_TYPES:
                 return None
             return "system_epoch", f"epoch 0 is Pitwatch's own; a table's {event.type} has its boot count"
         if event.type in SYSTEM_EVENT_TYPES:
@@ -109,6 +111,7 @@ class TableFold:
 
     def _take_system(self, entry: Entry, event: Event) -> None:
         if event.seq in self._system_seqs:
+            self.repeats += 1
             return
         self._system_seqs[event.seq] = None
         if len(self._system_seqs) > MAX_SYSTEM_IDS:
@@ -156,6 +159,8 @@ class TableFold:
         if known is not None and known.raw != entry.raw and decode_event(known.raw) != event:
             detail = f"another event has the id {event.event_id}; the one that came first stands"
             self.journal.out.append(self._refuse(entry, "conflict", detail, event))
+        else:
+            self.repeats += 1
 
     def _refuse(self, entry: Entry, reason: str, detail: str, what: Event | InvalidEvent) -> Fact:
         place = (what.event_id, getattr(what, "shoe", 0), getattr(what, "round", 0))
