@@ -5,7 +5,7 @@ records from there to the committed position are folded once more, and their fac
 before; since the fold is pure, what comes next is what would have come. So snapshots may be as rare as one likes.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Final, NamedTuple
 
@@ -13,7 +13,8 @@ import msgspec
 import structlog
 
 from processors.reconstruct.fold import FoldSettings, TableFold
-from schemas.events import Event, GapExpired, TableSilent
+from schemas.configuration import TableConfiguration, TableEntry
+from schemas.events import ConfigurationPublished, Event, GapExpired, TableSilent
 from schemas.facts import Fact
 from schemas.ids import SYSTEM_EPOCH, event_id
 from schemas.log import EventLog, Position, Record
@@ -41,6 +42,10 @@ class Progress(NamedTuple):
     alerts: int = 0
 
 
+OnFacts = Callable[[Sequence[Fact]], None]
+"""Told of each batch's facts, once they are committed, by the thread that folds."""
+
+
 class StoredFold(msgspec.Struct):
     """A table's snapshot, and the offset of the first record that it doesn't know."""
 
@@ -58,12 +63,19 @@ class Reconstructor:
     """
 
     def __init__(
-        self, log: EventLog, settings: FoldSettings, *, batch_events: int = 5_000, snapshot_events: int = 2_048
+        self,
+        log: EventLog,
+        settings: FoldSettings,
+        *,
+        batch_events: int = 5_000,
+        snapshot_events: int = 2_048,
+        on_facts: OnFacts | None = None,
     ) -> None:
         self._log = log
         self._settings = settings
         self._batch_events = batch_events
         self._snapshot_events = snapshot_events
+        self._on_facts = on_facts
         self.folds: dict[str, TableFold] = {}
         self._places: dict[str, Position] = {}
         self._since_snapshot: dict[str, int] = {}
@@ -118,6 +130,8 @@ class Reconstructor:
             # The folds are ahead of what was committed now; they are taken up anew from their snapshots.
             self.forget()
             raise
+        if self._on_facts is not None:
+            self._on_facts([fact for _, fact in facts])
         return Progress(len(records), len(facts), sum(fact.fact == "alert" for _, fact in facts))
 
     def forget(self) -> None:
@@ -220,6 +234,27 @@ class Reconstructor:
         return _messages(
             self._gap_expired(table_id, fold.waits, now) for table_id, fold in self.folds.items() if fold.waits
         )
+
+    def to_publish(self, floor: Iterable[TableEntry], now: datetime) -> list[tuple[str, bytes]]:
+        """Return the events that put each table's configuration in force where another, or none, is."""
+        partition = self._log.partitions(TABLE_EVENTS)[0]
+        events: list[Event] = []
+        for entry in floor:
+            fold = self.folds.get(entry.table_id) or self._fold(entry.table_id, partition)
+            known = fold.state.next_configuration or fold.state.configuration
+            if known is None or TableConfiguration.model_validate(msgspec.to_builtins(known)) != entry.configuration:
+                own = self._next_seq(now)
+                events.append(
+                    ConfigurationPublished(
+                        event_id=event_id(entry.table_id, SYSTEM_EPOCH, own),
+                        table_id=entry.table_id,
+                        epoch=SYSTEM_EPOCH,
+                        seq=own,
+                        occurred_at=now,
+                        configuration=entry.configuration,
+                    )
+                )
+        return _messages(events)
 
     def _gap_expired(self, table_id: str, waits: tuple[int, int], now: datetime) -> Event:
         epoch, seq = waits

@@ -1,0 +1,55 @@
+"""The command line: it parses, calls and prints. Everything heavy is imported where it is needed, not here."""
+
+import sys
+from typing import Final
+
+import typer
+
+from pitwatch.commands import (
+    bench,
+    demo,
+    import_hands,
+    ingest,
+    odds,
+    replay,
+    roads,
+    run,
+    schema,
+    settle,
+    show,
+    simulate,
+    sql,
+)
+from pitwatch.exits import UNUSABLE
+from schemas.errors import PitwatchError
+
+app: Final = typer.Typer(
+    name="pitwatch",
+    help="Baccarat table telemetry: from card and bet events to rounds, money, roads and alerts.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+app.command()(demo.demo)
+app.command()(run.run)
+app.command()(ingest.ingest)
+app.command("import-hands")(import_hands.import_hands)
+app.command()(roads.roads)
+app.command()(odds.odds)
+app.command()(settle.settle)
+app.command()(show.show)
+app.command()(replay.replay)
+app.command()(sql.sql)
+app.command()(simulate.simulate)
+app.command()(bench.bench)
+app.add_typer(schema.app, name="schema")
+
+
+def main() -> None:
+    """Run the command line. What Pitwatch itself refuses is told in one line, with exit code 2."""
+    try:
+        app()
+    except PitwatchError as error:
+        typer.echo(f"pitwatch: {error}", err=True)
+        sys.exit(UNUSABLE)
