@@ -1,0 +1,202 @@
+"""The application's settings: what stands in the configuration file (TOML) and the environment (``PITWATCH_…``).
+
+The environment comes before the file, and the file before the defaults. docs/settings.md is made from this module.
+"""
+
+from pathlib import Path
+from typing import Annotated, Final, Self
+
+from pydantic import BeforeValidator, Field, model_validator
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
+
+from processors.notify.routing import NotificationSettings
+from schemas.configuration import TableConfiguration, TableEntry, preset
+from schemas.fields import Name, StrictModel, TableId
+
+ENV_PREFIX: Final = "PITWATCH_"
+ENV_DELIMITER: Final = "__"
+
+MAX_TABLES: Final = 10_000
+
+_LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
+
+
+def _configuration_of(value: object) -> object:
+    """Turn a preset's name, or a preset with changes, into the configuration it means."""
+    if isinstance(value, str):
+        return preset(value)
+    if isinstance(value, dict) and "preset" in value:
+        changes = {key: change for key, change in value.items() if key != "preset"}
+        if changes.keys() - {"pit"} and "configuration_id" not in changes:
+            raise ValueError("a preset with changes is another configuration: give it a configuration_id of its own")
+        return preset(str(value["preset"])).model_dump() | changes
+    return value
+
+
+class FloorTable(StrictModel):
+    """One table of the floor."""
+
+    table_id: TableId = Field(description="The table, unique on the floor.")
+    pit: Name | None = Field(default=None, description="The pit it stands in; left out: the configuration's own.")
+    configuration: Annotated[TableConfiguration, BeforeValidator(_configuration_of)] = Field(
+        description="The rules and limits it deals under: a preset's name (`macau`, `sjm`, `commission_free`), a table"
+        " `{preset = …, configuration_id = …}` with what differs, or a whole configuration (its"
+        " fields are those of `TableConfiguration` in `schemas/configuration.py`).",
+    )
+    tokens_sha256: tuple[Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")], ...] = Field(
+        default=(),
+        max_length=4,
+        description="SHA-256, in hex, of the token its controller shows the gateway; two while one replaces the other."
+        " A hash needs no secrecy.",
+    )
+
+    def entry(self) -> TableEntry:
+        """Return the table with the configuration it deals under, in its pit."""
+        changes = {} if self.pit is None else {"pit": self.pit}
+        return TableEntry(table_id=self.table_id, configuration=self.configuration.model_copy(update=changes))
+
+
+class FloorSettings(StrictModel):
+    """The tables of the floor."""
+
+    tables: tuple[FloorTable, ...] = Field(default=(), max_length=MAX_TABLES, description="The floor's tables.")
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        seen, hashes = set[str](), set[str]()
+        rules: dict[str, TableConfiguration] = {}
+        for table in self.tables:
+            if table.table_id in seen:
+                raise ValueError(f"table {table.table_id!r} is listed twice")
+            seen.add(table.table_id)
+            if shared := hashes.intersection(table.tokens_sha256):
+                raise ValueError(f"table {table.table_id!r} has another table's token: {min(shared)[:12]}…")
+            hashes.update(table.tokens_sha256)
+            # A table's pit is not part of its rules; everything else under one identity must be the same.
+            configuration = table.configuration.model_copy(update={"pit": "PIT-1"})
+            if rules.setdefault(configuration.configuration_id, configuration) != configuration:
+                raise ValueError(f"two different configurations are called {configuration.configuration_id!r}")
+        return self
+
+    def entries(self) -> tuple[TableEntry, ...]:
+        """Return every table with its configuration."""
+        return tuple(table.entry() for table in self.tables)
+
+    def token_hashes(self) -> dict[str, str]:
+        """Return the table of each token, by the token's SHA-256 in hex."""
+        return {digest: table.table_id for table in self.tables for digest in table.tokens_sha256}
+
+
+class GatewaySettings(StrictModel):
+    """The HTTP endpoint that table controllers send their events to."""
+
+    host: str = Field(
+        default="127.0.0.1",
+        min_length=1,
+        max_length=253,
+        description="Address to listen on. Beyond this machine, every table needs a token.",
+    )
+    port: int = Field(default=8600, ge=0, le=65_535, description="Port to listen on; 0 picks a free one.")
+    max_body_bytes: int = Field(
+        default=2_097_152, ge=1, le=1_073_741_824, description="Longest request that is read; longer ones are refused."
+    )
+    max_events: int = Field(default=2000, ge=1, le=1_000_000, description="Most events in one request.")
+    max_waiting_events: int = Field(
+        default=50_000,
+        ge=1,
+        le=10_000_000,
+        description="Events that may wait for the log; beyond them controllers are told to come back.",
+    )
+    body_timeout_seconds: int = Field(
+        default=30, ge=1, le=3600, description="How long a controller may take to send a request."
+    )
+
+
+class PipelineSettings(StrictModel):
+    """How events become facts."""
+
+    batch_events: int = Field(
+        default=1000, ge=1, le=100_000, description="Most events folded, and committed together, at a time."
+    )
+    gap_limit_ms: int = Field(
+        default=5000,
+        ge=100,
+        le=3_600_000,
+        description="How long a missing event is waited for, in the log's own time, before the gap is reported.",
+    )
+    revision_rounds: int = Field(
+        default=80,
+        ge=1,
+        le=1000,
+        description="How many rounds back a late event or a correction still revises a table's rounds.",
+    )
+    snapshot_interval_rounds: int = Field(
+        default=1, ge=1, le=1000, description="Rounds of a table between two snapshots of its state."
+    )
+
+
+class StoreSettings(StrictModel):
+    """The ClickHouse database that screens and analysts query."""
+
+    database: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,62}$")] = Field(
+        default="pitwatch", description="Name of the database."
+    )
+    ttl_days: int | None = Field(
+        default=None, ge=1, le=36_500, description="Days after which rows are deleted; left out: never."
+    )
+    max_execution_seconds: int = Field(
+        default=30, ge=1, le=3600, description="Longest a reader's query may run before it is stopped."
+    )
+
+
+class TimerSettings(StrictModel):
+    """How often the clock is looked at."""
+
+    silence_check_ms: int = Field(
+        default=1000,
+        ge=100,
+        le=60_000,
+        description="How often open tables are checked for silence; the limit itself is the table's configuration.",
+    )
+
+
+class Settings(BaseSettings):
+    """Everything that can be set. `processors.settings_file.load_settings` reads it, and explains what is wrong."""
+
+    model_config = SettingsConfigDict(
+        env_prefix=ENV_PREFIX, env_nested_delimiter=ENV_DELIMITER, extra="forbid", frozen=True
+    )
+
+    data_directory: Path = Field(
+        default=Path("data"), description="Where the log, the store and the send queue are kept."
+    )
+    floor: FloorSettings = Field(default=FloorSettings(), description="The floor.")
+    gateway: GatewaySettings = Field(default=GatewaySettings(), description="The gateway for table controllers.")
+    pipeline: PipelineSettings = Field(default=PipelineSettings(), description="From events to facts.")
+    store: StoreSettings = Field(default=StoreSettings(), description="The database.")
+    notifications: NotificationSettings = Field(
+        default=NotificationSettings(), description="Alerts to people's phones and desks."
+    )
+    timers: TimerSettings = Field(default=TimerSettings(), description="Clocks.")
+
+    @model_validator(mode="after")
+    def _tokens_beyond_this_machine(self) -> Self:
+        open_tables = sorted(table.table_id for table in self.floor.tables if not table.tokens_sha256)
+        if self.gateway.host not in _LOOPBACK and open_tables:
+            raise ValueError(
+                f"gateway.host {self.gateway.host!r} can be reached from other machines, and table {open_tables[0]!r}"
+                " has no tokens_sha256: anybody there could send its events"
+            )
+        return self
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - the signature is pydantic-settings'
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Put the environment before the file; neither a ``.env`` file nor a folder of secrets is read."""
+        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls)
