@@ -1,0 +1,106 @@
+"""From alerts in the log to messages in the queue: each record is decided once, in one transaction with its batch."""
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime, timedelta
+from typing import cast
+
+import msgspec
+
+from processors.notify.database import Database
+from processors.notify.message import Message, Standing, render, render_summary
+from processors.notify.notices import Notices, is_news
+from processors.notify.outbox import Outbox, Target
+from processors.notify.routing import NotificationSettings, Route, concerns
+from schemas.facts import AlertFact
+from schemas.log import Record
+from schemas.wire import decode_fact
+
+
+class Intake:
+    """Decides which route hears of an alert, and how. Methods raise `OutboxUnavailable`; nothing is half done then."""
+
+    def __init__(self, database: Database, settings: NotificationSettings) -> None:
+        self._database = database
+        self._notices = Notices(database)
+        self._outbox = Outbox(database)
+        self._settings = settings
+        self._routes = {route.name: route for route in settings.routes}
+
+    def accept(self, records: Sequence[Record], now: datetime) -> None:
+        """Queue what the records of the alerts topic call for. Idempotent: a record read again changes nothing."""
+        with self._database.transaction():
+            for record in records:
+                alert = self._decode(record)
+                if alert is not None:
+                    self._decide(alert, record.appended_at, now)
+
+    def summarise(self, now: datetime) -> int:
+        """Queue the summaries that are due; return how many routes got one."""
+        summarised = 0
+        with self._database.transaction():
+            for name, first in self._notices.waiting().items():
+                route = self._routes.get(name)
+                if route is None or now - first >= timedelta(seconds=route.summary_seconds):
+                    self._queue_summary(name, route, now)
+                    summarised += 1
+        return summarised
+
+    def forget(self, before: datetime) -> None:
+        """Delete what was decided, sent or given up before then."""
+        with self._database.transaction():
+            self._notices.forget(before)
+            self._outbox.forget(before)
+
+    def _decode(self, record: Record) -> AlertFact | None:
+        """Return the record's alert; one that holds none is noted for the status and passed over."""
+        try:
+            fact = decode_fact(record.value)
+        except msgspec.MsgspecError as error:
+            reason = str(error)
+        else:
+            if fact.fact == "alert":
+                return cast(AlertFact, fact)
+            reason = f"a fact of kind {fact.fact}"
+        self._database.change(
+            "INSERT OR IGNORE INTO unreadable VALUES (?, ?, ?, ?)",
+            *(record.topic, record.partition, record.offset, reason[:300]),
+        )
+        return None
+
+    def _decide(self, alert: AlertFact, appended_at: datetime, now: datetime) -> None:
+        taken = self._notices.take(alert, now)
+        if taken is None or not is_news(*taken):
+            return
+        before, standing = taken
+        stale = now - appended_at > timedelta(seconds=self._settings.stale_after_seconds)
+        for route in self._settings.routes:
+            if concerns(route, alert) and self._wants(route, alert, before, standing):
+                collapsed = stale or self._notices.flooded(route, now)
+                self._notices.add(route, alert, standing, now, collapsed=collapsed)
+                if not collapsed:
+                    message = render(alert, standing, route.languages, self._settings.local_offset)
+                    self._queue(route.name, len(route.urls), (alert.alert_id, alert.revision), message, now)
+
+    def _wants(self, route: Route, alert: AlertFact, before: Standing | None, standing: Standing) -> bool:
+        """Tell whether the route wants this: what stands, always; what became of it, where it has heard of it."""
+        follow_up = before is not None and standing != "raised"
+        return not follow_up or (route.follow_ups and self._notices.told(route, alert))
+
+    def _queue_summary(self, name: str, route: Route | None, now: datetime) -> None:
+        """Queue a route's summary; one for a route no longer configured is queued too, so that it is seen to fail."""
+        summary_id, mentions = self._notices.collapse(name)
+        message = render_summary(mentions, route.languages if route else "both", self._settings.local_offset)
+        self._queue(name, len(route.urls) if route else 1, (summary_id, 0), message, now)
+        if route is None:
+            self._outbox.retire(set(targets(self._settings.routes)), now)
+
+    def _queue(self, route: str, urls: int, key: tuple[str, int], message: Message, now: datetime) -> None:
+        for url_index in range(urls):
+            self._outbox.enqueue(Target(route, url_index), *key, message, now)
+
+
+def targets(routes: Sequence[Route]) -> Iterator[Target]:
+    """Yield every URL of every route, by its place."""
+    for route in routes:
+        for url_index in range(len(route.urls)):
+            yield Target(route.name, url_index)

@@ -1,0 +1,136 @@
+"""What a phone shows: a title that says enough on a locked screen, and a few short lines of evidence.
+
+Patrons are left out: a messenger is no place for who they are.
+"""
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime, timedelta
+from itertools import groupby
+from typing import Final, Literal, NamedTuple
+
+from processors.notify.routing import Languages
+from schemas.alerts import SEVERITIES, Severity
+from schemas.facts import AlertFact
+
+Standing = Literal["raised", "corrected", "withdrawn"]
+"""Whether a deviation stands, was put right by the table itself, or was explained away by later evidence."""
+
+MAX_CODES: Final = 8
+MAX_PLACES: Final = 3
+"""A summary's lines, and the rounds named in each: what a phone shows without scrolling."""
+
+_WORDS: Final[dict[str, tuple[str, str]]] = {
+    "critical": ("危急", "CRITICAL"),
+    "serious": ("嚴重", "SERIOUS"),
+    "warning": ("警告", "WARNING"),
+    "info": ("提示", "INFO"),
+    "corrected": ("已更正", "Corrected"),
+    "withdrawn": ("已撤回", "Withdrawn"),
+    "shoe": ("靴", "shoe"),
+    "round": ("局", "round"),
+    "due": ("應派", "due"),
+    "paid": ("實派", "paid"),
+    "player": ("閒", "player"),
+    "banker": ("莊", "banker"),
+    "dealer": ("荷官", "dealer"),
+    "seat": ("座位", "seat"),
+    "summary": ("警報匯總", "Alert summary"),
+    "alerts": ("宗警報", "alerts"),
+}
+
+_SUITS: Final = str.maketrans({"S": "♠", "H": "♥", "D": "♦", "C": "♣"})
+
+
+class Message(NamedTuple):
+    """Plain text for one phone."""
+
+    title: str
+    body: str
+
+
+class Mention(NamedTuple):
+    """What a summary says of one alert."""
+
+    standing: Standing
+    severity: Severity
+    code: str
+    table_id: str
+    shoe: int
+    round: int
+    occurred_at: datetime
+
+
+def render(alert: AlertFact, standing: Standing, languages: Languages, local_offset: timedelta) -> Message:
+    """Return the message about one alert."""
+    head = [_word(alert.severity, languages), alert.table_id]
+    if standing != "raised":
+        head.insert(0, _word(standing, languages))
+    if alert.round:
+        head.append(f"{_word('shoe', languages)} {alert.shoe} {_word('round', languages)} {alert.round}")
+    lines = [*_texts(alert, languages), *_evidence(alert, languages)]
+    article = f"art. {alert.article}" if alert.article[:1].isdigit() else alert.article
+    lines.append(_joined([alert.pit, article, f"{alert.occurred_at + local_offset:%H:%M:%S}"]))
+    return Message(_joined(head), "\n".join(lines))
+
+
+def render_summary(mentions: Sequence[Mention], languages: Languages, local_offset: timedelta) -> Message:
+    """Return one message about all of `mentions` (at least one): how many, how grave, what, and where."""
+    counts = [(severity, sum(m.severity == severity for m in mentions)) for severity in reversed(SEVERITIES)]
+    title = _joined([_word("summary", languages), f"{len(mentions)} {_word('alerts', languages)}"])
+    graveness = _joined([f"{_word(severity, languages)} {count}" for severity, count in counts if count])
+    lines = list(_lines_by_code(mentions, languages))
+    if len(lines) > MAX_CODES:
+        lines[MAX_CODES:] = [f"+{len(lines) - MAX_CODES}"]
+    first, last = (pick(m.occurred_at for m in mentions) + local_offset for pick in (min, max))
+    return Message(title, "\n".join([graveness, *lines, f"{first:%m-%d %H:%M:%S} – {last:%m-%d %H:%M:%S}"]))
+
+
+def _lines_by_code(mentions: Sequence[Mention], languages: Languages) -> Iterator[str]:
+    """Yield a line for each code and standing, the gravest first and then the most frequent."""
+
+    def kind(mention: Mention) -> tuple[str, Standing]:
+        return mention.code, mention.standing
+
+    groups = [list(group) for _, group in groupby(sorted(mentions, key=kind), kind)]
+    groups.sort(key=lambda group: (-SEVERITIES.index(group[0].severity), -len(group)))
+    for group in groups:
+        places = list(dict.fromkeys(_place(mention) for mention in group))
+        more = [f"+{len(places) - MAX_PLACES}"] if len(places) > MAX_PLACES else []
+        standing = "" if group[0].standing == "raised" else f" ({_word(group[0].standing, languages)})"
+        yield f"{len(group)}× {group[0].code}{standing}: {', '.join(places[:MAX_PLACES] + more)}"
+
+
+def _place(mention: Mention) -> str:
+    return f"{mention.table_id} {mention.shoe}/{mention.round}" if mention.round else mention.table_id
+
+
+def _texts(alert: AlertFact, languages: Languages) -> list[str]:
+    return [alert.text_zh] * (languages != "en") + [alert.text_en] * (languages != "zh")
+
+
+def _evidence(alert: AlertFact, languages: Languages) -> Iterator[str]:
+    """Yield a line each for the money, the cards and the people, as far as the alert names them."""
+    evidence = alert.evidence
+    amounts = [("due", evidence.due), ("paid", evidence.paid)]
+    hands = [("player", evidence.player_cards), ("banker", evidence.banker_cards)]
+    lines = (
+        [(name, _amount(minor)) for name, minor in amounts if minor is not None],
+        [(name, " ".join(cards).translate(_SUITS)) for name, cards in hands if cards],
+        [("dealer", alert.dealer_id)] * bool(alert.dealer_id) + [("seat", str(alert.seat))] * (alert.seat is not None),
+    )
+    for line in filter(None, lines):
+        yield _joined([f"{_word(name, languages)} {value}" for name, value in line])
+
+
+def _amount(minor: int) -> str:
+    """Return minor units as people read them; an alert names no currency, and every floor currency has two decimals."""
+    return f"{'-' * (minor < 0)}{abs(minor) // 100:,}.{abs(minor) % 100:02}"
+
+
+def _word(name: str, languages: Languages) -> str:
+    zh, en = _WORDS[name]
+    return {"zh": zh, "en": en, "both": f"{zh} {en}"}[languages]
+
+
+def _joined(parts: Sequence[str]) -> str:
+    return " · ".join(filter(None, parts))
