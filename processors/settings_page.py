@@ -84,8 +84,6 @@ def _values(field: Schema) -> str:
         return " or ".join(_values(arm) for arm in arms if isinstance(arm, dict) and arm.get("type") != "null")
     if isinstance(choices := field.get("enum"), list):
         return ", ".join(f"`{choice}`" for choice in choices)
-    if "const" in field:
-        return f"`{field['const']}`"
     if "$ref" in field:
         return "text or a table"
     if field.get("type") == "integer":

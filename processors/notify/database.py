@@ -109,16 +109,14 @@ class Database:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Make everything done inside durable together, or undo it on an error; inside another one it joins that."""
+        """Make everything done inside durable together, or undo it on an error. Not to be nested."""
         with self._lock, self._explained():
-            if self._connection.in_transaction:
-                yield
-                return
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield
                 self._connection.execute("COMMIT")
             except BaseException:
+                # A commit that fails for want of room may have rolled back already.
                 if self._connection.in_transaction:
                     self._connection.execute("ROLLBACK")
                 raise

@@ -35,6 +35,7 @@ _WORDS: Final[dict[str, tuple[str, str]]] = {
     "dealer": ("荷官", "dealer"),
     "seat": ("座位", "seat"),
     "summary": ("警報匯總", "Alert summary"),
+    "alert": ("宗警報", "alert"),
     "alerts": ("宗警報", "alerts"),
 }
 
@@ -76,7 +77,9 @@ def render(alert: AlertFact, standing: Standing, languages: Languages, local_off
 def render_summary(mentions: Sequence[Mention], languages: Languages, local_offset: timedelta) -> Message:
     """Return one message about all of `mentions` (at least one): how many, how grave, what, and where."""
     counts = [(severity, sum(m.severity == severity for m in mentions)) for severity in reversed(SEVERITIES)]
-    title = _joined([_word("summary", languages), f"{len(mentions)} {_word('alerts', languages)}"])
+    title = _joined(
+        [_word("summary", languages), f"{len(mentions)} {_word('alerts' if len(mentions) > 1 else 'alert', languages)}"]
+    )
     graveness = _joined([f"{_word(severity, languages)} {count}" for severity, count in counts if count])
     lines = list(_lines_by_code(mentions, languages))
     if len(lines) > MAX_CODES:

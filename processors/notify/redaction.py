@@ -29,8 +29,8 @@ class Redaction(logging.Filter):
         rest = url.partition("://")[2]
         parts = {part for text in (rest, unquote(rest)) for part in _DELIMITERS.split(text)}
         with self._lock:
-            self._secrets |= {url, rest} | {part for part in parts if _is_secret(part)}
-            longest_first = sorted(filter(None, self._secrets), key=len, reverse=True)
+            self._secrets |= {url} | {part for part in (rest, *parts) if _is_secret(part)}
+            longest_first = sorted(self._secrets, key=len, reverse=True)
             self._pattern = re.compile("|".join(map(re.escape, longest_first)))
 
     def redact(self, text: str) -> str:

@@ -135,7 +135,7 @@ def test_a_summary_has_room_for_so_many_codes() -> None:
 )
 def test_a_summary_stays_short_and_counts_every_alert(mentions: list[Mention]) -> None:
     message = render_summary(mentions, "en", MACAU)
-    assert message.title == f"Alert summary · {len(mentions)} alerts"
+    assert message.title == f"Alert summary · {len(mentions)} alert{'s' * (len(mentions) > 1)}"
     graveness = message.body.splitlines()[0].split(" · ")
     assert sum(int(part.split()[1]) for part in graveness) == len(mentions)
     assert len(message.body.splitlines()) <= MAX_CODES + 3

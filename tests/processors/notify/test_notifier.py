@@ -216,7 +216,7 @@ class TestFlood:
         clock.advance(minutes=2)
         for _ in range(3):
             make(configured).step()
-        assert [delivery.title for delivery in transport.deliveries[1:]] == ["Alert summary · 1 alerts"]
+        assert [delivery.title for delivery in transport.deliveries[1:]] == ["Alert summary · 1 alert"]
 
     def test_what_waited_in_the_log_while_nobody_listened_is_summed_up(
         self, make: Make, publish: Publish, transport: RecordingTransport, clock: ManualClock
@@ -239,7 +239,7 @@ class TestFlood:
         notifier.step()
         assert notifier.status().collapsed == 0
         assert [(failed.target.route, failed.title) for failed in notifier.failed()] == [
-            ("old", "警報匯總 Alert summary · 1 宗警報 alerts")
+            ("old", "警報匯總 Alert summary · 1 宗警報 alert")
         ]
 
 

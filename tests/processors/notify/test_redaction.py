@@ -32,7 +32,9 @@ def test_what_is_no_secret_stays_readable() -> None:
     redaction = Redaction()
     assert redaction.redact("nothing learnt") == "nothing learnt"
     redaction.learn("jsons://user:password@hooks.example.com:443/token")
-    text = "hooks.example.com answered 503 on port 443"
+    redaction.learn("json://localhost")
+    redaction.learn("json://a/b")
+    text = "hooks.example.com answered 503 on port 443, and localhost was away"
     assert redaction.redact(text) == text
 
 
