@@ -8,6 +8,7 @@ import threading
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
+from time import monotonic
 from typing import Final
 
 import structlog
@@ -36,7 +37,7 @@ PAUSE_SECONDS: Final = 1.0
 """Wait after the log or the queue was unavailable."""
 
 STOP_SECONDS: Final = 5.0
-"""How long `run` waits for sends in progress; what isn't recorded by then is sent again after the next start."""
+"""How long `run` waits, in all, for sends in progress; what isn't recorded by then is sent again after the next start."""
 
 FORGET_EVERY: Final = timedelta(hours=1)
 
@@ -81,7 +82,10 @@ class Notifier:
         return done + sum(self._sender.send_due(target) for target in self._wakers)
 
     def run(self, stop: threading.Event) -> None:
-        """Work until `stop` is set. Raises what a thread of it died of; outages are waited out, and logged."""
+        """Work until `stop` is set. Outages are waited out, and logged.
+
+        Raises what a thread of it died of, and `LogUnavailable` when the partitions can't be listed at the start.
+        """
         halt = threading.Event()
         workers = [
             *(Worker(f"alerts-{one}", partial(self._read_on, one, halt)) for one in self._log.partitions(TOPIC)),
@@ -93,8 +97,9 @@ class Notifier:
             pass
         halt.set()
         self._wake()
+        deadline = monotonic() + STOP_SECONDS
         for worker in workers:
-            worker.join(STOP_SECONDS)
+            worker.join(max(0.0, deadline - monotonic()))
         for worker in workers:
             if worker.error is not None:
                 raise worker.error
