@@ -37,7 +37,7 @@ PAUSE_SECONDS: Final = 1.0
 """Wait after the log or the queue was unavailable."""
 
 STOP_SECONDS: Final = 5.0
-"""How long `run` waits, in all, for sends in progress; what isn't recorded by then is sent again after the next start."""
+"""How long `run` waits in all for sends in progress; what isn't recorded by then is sent again after a restart."""
 
 FORGET_EVERY: Final = timedelta(hours=1)
 
