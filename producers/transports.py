@@ -6,7 +6,7 @@ from typing import Final, Literal, NamedTuple, Protocol
 import httpx
 from pydantic import ValidationError
 
-from producers.gateway.models import PostedEvents
+from producers.gateway.models import PostedEvents, Problem
 from schemas.errors import PitwatchError
 from schemas.log import EventLog, LogUnavailable
 from schemas.topics import TABLE_EVENTS
@@ -93,7 +93,7 @@ class HttpTransport:
             raise Undelivered(f"no answer from {self._url}: {str(error) or type(error).__name__}") from error
         if response.status_code == httpx.codes.OK:
             return _receipts(response, len(events))
-        message = f"{self._url} answered {response.status_code}: {response.text[:300]}"
+        message = f"{self._url} answered {response.status_code}: {_reason(response)}"
         if response.status_code == httpx.codes.REQUEST_ENTITY_TOO_LARGE:
             raise TooLarge(message)
         wait = response.headers.get("Retry-After", "")
@@ -102,6 +102,14 @@ class HttpTransport:
     def close(self) -> None:
         """Close the connection."""
         self._client.close()
+
+
+def _reason(response: httpx.Response) -> str:
+    """Return why a request was refused: the problem's detail, or whatever else answered."""
+    try:
+        return Problem.model_validate_json(response.content).detail
+    except ValidationError:
+        return response.text[:300]
 
 
 def _receipts(response: httpx.Response, expected: int) -> list[Receipt]:

@@ -79,6 +79,12 @@ def test_the_gateway_may_ask_for_time(header: str, seconds: float) -> None:
     assert caught.value.retry_after_seconds == seconds
 
 
+def test_a_problem_is_told_in_its_own_words() -> None:
+    problem = {"type": "about:blank", "title": "Forbidden", "status": 403, "detail": "This token was revoked."}
+    with pytest.raises(Undelivered, match=r"answered 403: This token was revoked\.$"):
+        transport(httpx.Response(403, json=problem)).send(EVENTS)
+
+
 def test_too_large_is_told_apart() -> None:
     with pytest.raises(TooLarge):
         transport(httpx.Response(413, text="less")).send(EVENTS)
