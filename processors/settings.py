@@ -3,6 +3,7 @@
 The environment comes before the file, and the file before the defaults. docs/settings.md is made from this module.
 """
 
+from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Final, Self
 
@@ -116,7 +117,7 @@ class PipelineSettings(StrictModel):
     """How events become facts."""
 
     batch_events: int = Field(
-        default=1000, ge=1, le=100_000, description="Most events folded, and committed together, at a time."
+        default=5000, ge=1, le=100_000, description="Most events folded, and committed together, at a time."
     )
     gap_limit_ms: int = Field(
         default=5000,
@@ -130,8 +131,12 @@ class PipelineSettings(StrictModel):
         le=1000,
         description="How many rounds back a late event or a correction still revises a table's rounds.",
     )
-    snapshot_interval_rounds: int = Field(
-        default=1, ge=1, le=1000, description="Rounds of a table between two snapshots of its state."
+    snapshot_interval_events: int = Field(
+        default=2048,
+        ge=1,
+        le=1_000_000,
+        description="Events of a table between two snapshots of its state; after a crash at most so many are folded"
+        " once more.",
     )
 
 
@@ -158,6 +163,11 @@ class TimerSettings(StrictModel):
         le=60_000,
         description="How often open tables are checked for silence; the limit itself is the table's configuration.",
     )
+
+    @property
+    def interval(self) -> timedelta:
+        """The time between two looks at the clock."""
+        return timedelta(milliseconds=self.silence_check_ms)
 
 
 class Settings(BaseSettings):
