@@ -122,7 +122,6 @@ class SqliteLog:
 
     def position(self, group: str, topic: str, partition: int) -> int:
         """Return where `group` goes on reading: 0 where it never committed."""
-        _check_partition(partition)
         rows = self._rows(f"read the position of {group}", tables.POSITION, (group, topic, partition))
         return int(rows[0][0]) if rows else 0
 
@@ -165,7 +164,6 @@ class SqliteLog:
 
     def commit_position(self, group: str, position: Position) -> None:
         """Put the group's place alone."""
-        _check_partition(position.partition)
         self._write(
             f"commit the position of {group}",
             lambda connection: tables.save_positions(connection, group, [position]),
@@ -190,6 +188,18 @@ class SqliteLog:
             )
             dropped += step
         return dropped
+
+    def start_over(self, topics: Sequence[str], group: str, marker: tuple[str, bytes]) -> None:
+        """Empty `topics` and forget where any group read them, and `group`'s positions and snapshots, all at once.
+
+        `marker` is kept as the group's snapshot of its key, so that whoever opens the log knows what was begun.
+        """
+        self._write(f"start {group} over", lambda connection: tables.start_over(connection, topics, group, marker))
+        self._ends.clear()
+
+    def forget_state(self, group: str, key: str) -> None:
+        """Drop the group's snapshot of `key`."""
+        self._write(f"forget the state of {key}", lambda connection: tables.forget_state(connection, group, key))
 
     def close(self) -> None:
         """Release the file and wake who waits. Idempotent."""
@@ -235,7 +245,8 @@ class SqliteLog:
     def _bounds(self, topic: str) -> tuple[int, int]:
         """Return the offsets of the first record and behind the last."""
         rows = self._topic_rows(topic, tables.BOUNDS, ())
-        return (int(rows[0][0]), int(rows[0][1]) + 1) if rows else (0, 0)
+        # A topic that was started over has a table without records.
+        return (int(rows[0][0]), int(rows[0][1]) + 1) if rows and rows[0][0] is not None else (0, 0)
 
     def _appended_at(self, topic: str, offset: int) -> int:
         return int(self._topic_rows(topic, tables.APPENDED_AT, (offset,))[0][0])

@@ -14,6 +14,12 @@ APPLICATION_ID: Final = 0x50495457
 FORMAT: Final = 1
 """Version of the tables in the file."""
 
+# One statement, so that a log which another process is just making is seen before or after, not in between.
+_WHOSE: Final = (
+    "SELECT (SELECT application_id FROM pragma_application_id), (SELECT user_version FROM pragma_user_version), "
+    "(SELECT count(*) FROM sqlite_master)"
+)
+
 # A burst grows the write-ahead log; after it, more than this is given back to the disk.
 _WAL_BYTES_KEPT: Final = 64 * 1024 * 1024
 
@@ -85,9 +91,7 @@ class LogFile:
 
     def _is_new(self, connection: sqlite3.Connection) -> bool:
         """Tell whether the file is empty. Raises `LogUnavailable` unless it is that or a log of this format."""
-        (application,) = connection.execute("PRAGMA application_id").fetchone()
-        (version,) = connection.execute("PRAGMA user_version").fetchone()
-        (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        application, version, tables = connection.execute(_WHOSE).fetchone()
         if application == APPLICATION_ID and version == FORMAT:
             return False
         if application == APPLICATION_ID:

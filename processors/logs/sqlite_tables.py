@@ -148,3 +148,20 @@ def _topic_id(connection: Connection, topic: str) -> int:
     for statement in _TOPIC_TABLES:
         connection.execute(for_topic(statement, made))
     return made
+
+
+def start_over(connection: Connection, topics: Iterable[str], group: str, marker: tuple[str, bytes]) -> None:
+    """Empty topics, so that their offsets begin at 0 again, and forget who had read them; forget all of `group`."""
+    connection.execute("DELETE FROM positions WHERE group_name = ?", (group,))
+    connection.execute("DELETE FROM states WHERE group_name = ?", (group,))
+    for topic in topics:
+        connection.execute("DELETE FROM positions WHERE topic = ?", (topic,))
+        topic_id = _find_topic(connection, topic)
+        if topic_id is not None:
+            connection.execute(for_topic("DELETE FROM messages_N", topic_id))
+    save_states(connection, group, [marker])
+
+
+def forget_state(connection: Connection, group: str, key: str) -> None:
+    """Drop a group's snapshot of one key."""
+    connection.execute("DELETE FROM states WHERE group_name = ? AND key = ?", (group, key))

@@ -45,9 +45,9 @@ class Writer:
         job = _Job(doing, work)
         self._queue.append(job)
         with self._turn:
-            if self._closed:
-                raise LogClosed(f"the log {self._path} was closed while it was still written")
             if not job.outcome.done():
+                if self._closed:
+                    raise LogClosed(f"the log {self._path} was closed while it was still written")
                 # Not only what is queued: a thread interrupted in its turn leaves taken jobs to their owners.
                 self._do([job, *(other for other in self._take_queue() if other is not job)])
         return job.outcome.result()

@@ -13,7 +13,7 @@ import pytest
 
 from processors.logs import sqlite, sqlite_tables
 from processors.logs.sqlite import SqliteLog
-from schemas.log import EventLog, LogError, Position
+from schemas.log import EventLog, LogClosed, LogError, Position
 
 NOON = datetime(2026, 7, 1, 12, tzinfo=UTC)
 PATIENCE_SECONDS = 60
@@ -79,14 +79,9 @@ def test_offsets_are_dense_from_zero(path: Path, count: int) -> None:
 def test_a_topic_is_one_partition(path: Path) -> None:
     with closing(SqliteLog(path)) as log:
         assert log.partitions("events") == (0,)
-        for use in (
-            lambda: log.read("events", 1, 0, 1),
-            lambda: log.end("events", 1),
-            lambda: log.position("group", "events", 1),
-            lambda: log.commit_position("group", Position("events", 1, 0)),
-        ):
+        for use in (log.read, log.wait):
             with pytest.raises(ValueError, match="no partition 1"):
-                use()
+                use("events", 1, 0, 1)
 
 
 def test_append_time_is_the_clocks(path: Path, clock: Clock) -> None:
@@ -205,6 +200,26 @@ def test_waiting_thread_is_woken_not_left_to_look_again(path: Path, monkeypatch:
         assert waiting.result(PATIENCE_SECONDS)
 
 
+def test_close_wakes_a_waiting_thread(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sqlite, "_WRITER_LOOKS_SECONDS", (PATIENCE_SECONDS * 10, PATIENCE_SECONDS * 10))
+    with ThreadPoolExecutor() as threads, closing(Looked(path)) as log:
+        waiting = threads.submit(log.wait, "events", 0, 0, PATIENCE_SECONDS * 10)
+        assert log.looked.wait(PATIENCE_SECONDS)
+        log.close()
+        with pytest.raises(LogClosed):
+            waiting.result(PATIENCE_SECONDS)
+
+
+def commits_of(log: SqliteLog) -> list[str]:
+    """Return a list that gets an item with each commit from now on."""
+    commits: list[str] = []
+    assert log._writer is not None
+    log._writer._connection.set_trace_callback(
+        lambda statement: commits.append(statement) if statement == "COMMIT" else None
+    )
+    return commits
+
+
 class Arrivals(deque[Any]):
     """A writer's queue that counts the threads which came to it."""
 
@@ -235,11 +250,7 @@ class TestSharedCommit:
     def test_what_queued_up_is_one_commit(self, path: Path) -> None:
         with closing(SqliteLog(path)) as log:
             log.append("events", numbered(1))
-            assert log._writer is not None
-            commits: list[str] = []
-            log._writer._connection.set_trace_callback(
-                lambda statement: commits.append(statement) if statement == "COMMIT" else None
-            )
+            commits = commits_of(log)
             errors = self.queue_up(log, *[lambda: log.append("events", numbered(1))] * 6)
             assert errors == [None] * 6
             assert len(commits) == 1
@@ -256,6 +267,18 @@ class TestSharedCommit:
             )
             assert [type(error) for error in errors] == [type(None), UnicodeEncodeError, type(None)]
             assert sorted(values(log)) == [b"0", b"first", b"last"]
+
+    def test_work_that_was_committed_is_told_even_if_the_log_closed_meanwhile(self, path: Path) -> None:
+        with closing(SqliteLog(path)) as log, ThreadPoolExecutor() as threads:
+            writer = log._writer
+            assert writer is not None
+            writer._queue = arrivals = Arrivals()
+            with writer._turn:
+                made = threads.submit(log.append, "events", numbered(1))
+                assert arrivals.came.acquire(timeout=PATIENCE_SECONDS)
+                writer._do(writer._take_queue())
+                writer._closed = True
+            assert made.result(PATIENCE_SECONDS) == [Position("events", 0, 0)]
 
     def test_fenced_transaction_does_not_stop_the_others(self, path: Path) -> None:
         with closing(SqliteLog(path)) as log, closing(SqliteLog(path)) as newer:
@@ -304,7 +327,9 @@ class TestRetention:
         monkeypatch.setattr(sqlite, "_DROPPED_AT_ONCE", 10)
         with closing(SqliteLog(path)) as log:
             log.append("events", numbered(100))
+            commits = commits_of(log)
             assert log.drop_before("events", 95) == 95
+            assert len(commits) == 10
             assert log.read("events", 0, 0, 1)[0].offset == 95
 
     def test_room_is_used_again(self, path: Path) -> None:

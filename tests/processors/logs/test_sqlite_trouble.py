@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from processors.logs.sqlite import SqliteLog
-from processors.logs.sqlite_file import APPLICATION_ID, FORMAT
+from processors.logs.sqlite_file import APPLICATION_ID, FORMAT, LogFile
 from schemas.log import EventLog, LogUnavailable, Position
 from tests.processors.logs.conftest import StartVictim
 
@@ -203,6 +203,13 @@ def test_file_that_is_no_log_of_ours_is_refused_and_left_alone(
         SqliteLog(path, read_only=read_only)
     assert str(path) in str(raised.value)
     assert (path.is_file() and path.read_bytes()) == before
+
+
+def test_file_system_that_readers_cannot_share_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A database in memory has no WAL either, so it stands in for a network's file system."""
+    monkeypatch.setattr(LogFile, "_connect", lambda *_: sqlite3.connect(":memory:"))
+    with pytest.raises(LogUnavailable, match="Keep the log on a local file system"):
+        SqliteLog(tmp_path / "log.sqlite")
 
 
 def test_missing_folder_is_told(tmp_path: Path) -> None:
