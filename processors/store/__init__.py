@@ -1,0 +1,1 @@
+"""Where facts and events are kept for querying: the port, its ClickHouse implementation, and the sink that fills it."""

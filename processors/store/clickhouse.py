@@ -1,0 +1,232 @@
+"""The store in ClickHouse, through clickhouse-connect: embedded in this process now, on servers by the same client.
+
+One client writes. Readers have clients of their own with ``readonly=1`` and limits that no statement can lift, so an
+analyst's slow query delays neither the sink nor the console.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from functools import lru_cache
+from pathlib import Path
+from queue import LifoQueue
+from threading import Lock
+from typing import Final, Self, TypeVar
+
+import clickhouse_connect
+import msgspec
+from clickhouse_connect.driver.binding import DT64Param
+from clickhouse_connect.driver.client import Client
+from clickhouse_connect.driver.exceptions import ClickHouseError
+
+from processors.settings import StoreSettings
+from processors.store import retention
+from processors.store.admission import admit, has_format
+from processors.store.engine_errors import inserting, managing, querying, refused_path
+from processors.store.migrations import Applied, migrate
+from processors.store.port import VIEWS, Parameters, QueryRefused, RowsRefused, StoreUnavailable
+from processors.store.rows import beyond_64_bits
+
+T = TypeVar("T")
+
+Settings = Mapping[str, str | int]
+Connect = Callable[[Settings], Client]
+"""Opens one more client with these settings in force."""
+
+READERS: Final = 4
+"""Queries answered at the same time; more wait their turn."""
+
+MAX_RESULT_ROWS: Final = 100_000
+MAX_RESULT_BYTES: Final = 256 * 2**20
+MAX_QUERY_MEMORY_BYTES: Final = 2**30
+
+# 26.9 gathers inserts and answers before they are kept, unless it is told not to.
+_WRITER: Final[Settings] = {"async_insert": 0}
+
+_INSERT: Final[Settings] = {
+    "async_insert": 0,
+    "wait_end_of_query": 1,
+    # What has been inserted before collapses by its key. Recognising whole blocks on top of that would only hide it
+    # when a batch is inserted once more on purpose.
+    "insert_deduplicate": 0,
+    "input_format_skip_unknown_fields": 1,
+    "input_format_null_as_default": 0,
+    "date_time_input_format": "best_effort",
+    # A table with a wrong clock must not stop the others' rows.
+    "max_partitions_per_insert_block": 0,
+}
+
+_FORMAT: Final = re.compile(r"[A-Za-z][A-Za-z0-9]*")
+
+
+def reader_settings(max_execution_seconds: int) -> Settings:
+    """Return what readers' clients work under; `readonly` comes last, for nothing can be set after it."""
+    return {
+        "max_execution_time": max_execution_seconds,
+        "max_result_rows": MAX_RESULT_ROWS,
+        "max_result_bytes": MAX_RESULT_BYTES,
+        "result_overflow_mode": "throw",
+        "max_memory_usage": MAX_QUERY_MEMORY_BYTES,
+        # The only index besides the keys' is the one of the views `..._between`, which leave room around their window.
+        # Exact mode would have them read every row of every part that the newest rows' keys lie between.
+        "use_skip_indexes_if_final_exact_mode": 0,
+        "do_not_merge_across_partitions_select_final": 0,
+        "readonly": 1,
+    }
+
+
+class ClickHouseStore:
+    """A `Store` in one database of ClickHouse; see the port for each method's contract."""
+
+    def __init__(self, connect: Connect, settings: StoreSettings, name: str) -> None:
+        self._connect = connect
+        self._settings = settings
+        self._name = name
+        self._identity = ""
+        self._closed = False
+        self._opening = Lock()
+        self._readers: list[Client] = []
+        self._free: LifoQueue[Client] = LifoQueue()
+        self._normal_form = lru_cache(maxsize=512)(self._parse)
+        self._writer = connect(_WRITER)
+
+    @classmethod
+    def embedded(cls, path: Path, settings: StoreSettings) -> Self:
+        """Open the store kept in the folder `path` by the engine in this process. Raises `StoreUnavailable`.
+
+        The folder belongs to one process, and a process has one such folder open at a time.
+        """
+
+        def connect(session: Settings) -> Client:
+            return clickhouse_connect.get_client(
+                interface="chdb", path=str(path), settings=dict(session), tz_mode="aware"
+            )
+
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+            return cls(connect, settings, str(path))
+        except (ClickHouseError, OSError) as error:
+            raise refused_path(path, error) from error
+
+    @property
+    def identity(self) -> str:
+        """The database's UUID, which ClickHouse gave it when it was created."""
+        assert self._identity, "known after migrate()"
+        return self._identity
+
+    def migrate(self) -> list[str]:
+        """Create the database, bring its schema up to date, and put the settings' retention in force."""
+        database = self._settings.database
+        with managing(f"the store {self._name} could not be brought up to date"):
+            self._writer.command(f"CREATE DATABASE IF NOT EXISTS {database} ENGINE = Atomic")
+            self._writer.database = database
+            taken = migrate(_Schema(self._writer))
+            retention.apply(self._writer, self._settings.ttl_days)
+            self._identity = str(
+                self._writer.command("SELECT uuid FROM system.databases WHERE name = currentDatabase()")
+            )
+        return taken
+
+    def insert(self, kind: str, rows: Sequence[bytes]) -> None:
+        """Insert rows of one kind as one block."""
+        if not rows:
+            return
+        block = b"\n".join(rows)
+        table = f"{VIEWS[kind]}_versions"
+        if too_large := beyond_64_bits(rows, block):
+            raise RowsRefused(f"{table}: an integer has more than 64 bits", too_large)
+        with inserting(table):
+            self._check_open()
+            summary = self._writer.raw_insert(table, insert_block=block, settings=dict(_INSERT), fmt="JSONEachRow")
+        if summary.written_rows != len(rows):
+            raise RowsRefused(f"{table}: {len(rows)} rows were given, {summary.written_rows} were found in them")
+
+    def query(self, sql: str, parameters: Parameters | None = None, fmt: str = "JSONEachRow") -> bytes:
+        """Return the answer to one reading statement in the format it names, or else in `fmt`."""
+        if not _FORMAT.fullmatch(fmt):
+            raise QueryRefused(f"{fmt[:40]!r} is no format")
+        statement = self._normal_form(sql)
+        wanted = None if has_format(statement) else fmt
+        with self._reading() as reader:
+            return reader.raw_query(statement, parameters=_bound(statement, parameters), fmt=wanted)
+
+    def rows(self, sql: str, shape: type[T], parameters: Parameters | None = None) -> list[T]:
+        """Return the answer's rows as `shape`."""
+        statement = self._normal_form(sql)
+        with self._reading() as reader:
+            found = reader.query(statement, parameters=_bound(statement, parameters))
+        return msgspec.convert(list(found.named_results()), list[shape])  # type: ignore[valid-type]  # a type at run time
+
+    def close(self) -> None:
+        """Close every client; the engine ends with the last."""
+        with self._opening:
+            if self._closed:
+                return
+            self._closed = True
+        for client in [*self._readers, self._writer]:
+            client.close()
+
+    def _parse(self, sql: str) -> str:
+        """Return what readers may run of `sql`: its one statement as ClickHouse understood it."""
+        with self._reading() as reader:
+            found = reader.query("SELECT formatQuerySingleLine({sql:String})", parameters={"sql": sql})
+        statement = str(found.result_rows[0][0])
+        admit(statement)
+        return statement
+
+    @contextmanager
+    def _reading(self) -> Iterator[Client]:
+        """Lend a reader's client, and say what goes wrong in the store's own words."""
+        self._check_open()
+        with querying():
+            client = self._reader()
+            try:
+                yield client
+            finally:
+                self._free.put(client)
+
+    def _reader(self) -> Client:
+        with self._opening:
+            if self._free.empty() and len(self._readers) < READERS:
+                client = self._connect(reader_settings(self._settings.max_execution_seconds))
+                client.database = self._settings.database
+                self._readers.append(client)
+                return client
+        return self._free.get()
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise StoreUnavailable(f"the store {self._name} has been closed")
+
+
+class _Schema:
+    """The database as migrations see it."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+
+    def run(self, statement: str) -> None:
+        """Run one statement of a migration."""
+        self._client.command(statement)
+
+    def applied(self) -> list[Applied]:
+        """Return the migrations taken so far."""
+        found = self._client.query("SELECT version, name, checksum FROM schema_migrations FINAL ORDER BY version")
+        return [Applied(*row) for row in found.result_rows]
+
+    def record(self, applied: Applied) -> None:
+        """Note a migration as taken."""
+        self._client.insert("schema_migrations", [applied], column_names=Applied._fields)
+
+
+def _bound(statement: str, parameters: Parameters | None) -> dict[str, object] | None:
+    """Return the parameters as the client binds them: moments to the microsecond, and only to placeholders."""
+    if not parameters:
+        return None
+    if missing := [name for name in parameters if f"{{{name}:" not in statement]:
+        raise QueryRefused(f"the statement has no placeholder {{{missing[0]}:Type}} for the parameter {missing[0]}")
+    for name, value in parameters.items():
+        if isinstance(value, datetime) and value.tzinfo is None:
+            raise QueryRefused(f"the moment {name} has no time zone")
+    return {name: DT64Param(value) if isinstance(value, datetime) else value for name, value in parameters.items()}
