@@ -87,15 +87,17 @@ def _bet(table: Table, plan: RoundPlan, patron: Patron) -> None:
         if rng.random() < _SITS_OUT:
             return
         place = table.places.mains[patron.habit.side(rng, table.last_winner)]
-        stake = place.fit(max(place.minimum, patron.habit.stake(patron)))
+        stake = place.fit(max(place.lowest, patron.habit.stake(patron)))
+        if not stake:
+            return
         plan.place(patron, place, stake, _bet_id(table))
     others = table.places.others
     side_bets: set[str] = set()
-    while rng.random() < patron.habit.side_bets and len(side_bets) < _SIDE_BETS_AT_MOST:
+    while others and rng.random() < patron.habit.side_bets and len(side_bets) < _SIDE_BETS_AT_MOST:
         place = others[int(rng.random() * len(others))]
         if place.bet not in side_bets and welcome(plan, patron, place):
             side_bets.add(place.bet)
-            plan.place(patron, place, place.fit(place.minimum * (1 + int(5 * rng.random() ** 2))), _bet_id(table))
+            plan.place(patron, place, place.fit(place.lowest * (1 + int(5 * rng.random() ** 2))), _bet_id(table))
 
 
 def welcome(plan: RoundPlan, patron: Patron, place: Place) -> bool:

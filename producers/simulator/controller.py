@@ -47,20 +47,19 @@ class Controller:
 
     def send(self, kind: str, /, **fields: object) -> str:
         """Send an event of type `kind` now, and return its id."""
-        self._seq += 1
-        if self._seq == 1:
+        return self.emit(kind, fields)
+
+    def emit(self, kind: str, fields: dict[str, object]) -> str:
+        """Do as `send` does, with `fields` to keep: the envelope is added to them."""
+        self._seq = seq = self._seq + 1
+        if seq == 1:
             fields["follows"] = (0, 0)
-        identity = f"{self._prefix}{self._seq}"
-        self._sent.append(
-            _NEW[kind](
-                event_id=identity,
-                table_id=self.table_id,
-                epoch=1,
-                seq=self._seq,
-                occurred_at=self.start + timedelta(0, 0, self.now),
-                **fields,
-            )
-        )
+        fields["event_id"] = identity = f"{self._prefix}{seq}"
+        fields["table_id"] = self.table_id
+        fields["epoch"] = 1
+        fields["seq"] = seq
+        fields["occurred_at"] = self.start + timedelta(0, 0, self.now)
+        self._sent.append(_NEW[kind](**fields))
         return identity
 
     def instant(self) -> datetime:

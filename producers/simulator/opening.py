@@ -131,7 +131,7 @@ def _intrusion(table: Table, shoe: ShoeInPlay, patron: Patron) -> tuple[Step, St
         "bet_placed",
         bet_id=bet_id,
         bet=place.bet,
-        stake=place.minimum,
+        stake=place.lowest,
         seat=patron.seat,
         patron_id=patron.patron_id,
     )

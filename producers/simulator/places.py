@@ -23,6 +23,11 @@ class Place(NamedTuple):
     companion: bool
     beside: Hand | None
 
+    @property
+    def lowest(self) -> int:
+        """The lowest stake that is taken here."""
+        return -(-self.minimum // self.step) * self.step
+
     def fit(self, stake: int) -> int:
         """Return the highest stake that is taken here and no more than `stake`; 0 where there is none."""
         fitted = min(stake, self.maximum) // self.step * self.step
@@ -30,10 +35,11 @@ class Place(NamedTuple):
 
 
 class Places:
-    """The places of a configuration, of the bets on offer on `day`; main bets are made with chips of `chip` or more."""
+    """The places of the bets on offer from `day` on without end; main bets are made with chips of `chip` or more."""
 
     def __init__(self, configuration: TableConfiguration, day: date, chip: int) -> None:
-        places = [_place(offer, chip) for offer in configuration.bets if offer.in_force(day)]
+        places = [_place(offer, chip) for offer in configuration.bets if _lasts_from(offer, day)]
+        places = [place for place in places if place.lowest <= place.maximum]
         self.all: Final = {place.bet: place for place in places}
         self.mains: Final[dict[Hand, Place]] = {place.side: place for place in places if place.side}
         self.others: Final = tuple(place for place in places if not place.side)
@@ -42,6 +48,10 @@ class Places:
 def foreign_place(bet: str, minimum: int) -> Place:
     """Return a place for a bet which the table doesn't offer."""
     return Place(bet, minimum, minimum, minimum, None, None, companion=False, beside=None)
+
+
+def _lasts_from(offer: BetOffer, day: date) -> bool:
+    return offer.in_force(day) and offer.effective_until is None
 
 
 def _place(offer: BetOffer, chip: int) -> Place:

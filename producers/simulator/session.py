@@ -26,7 +26,7 @@ def play(settings: FloorSettings, index: int) -> Iterator[Arrival]:
     rng = Random(f"{settings.seed}/{table_settings.table_id}")
     heartbeat = max(1, table_settings.configuration.silence_limit_seconds // _HEARTBEATS_PER_SILENCE)
     controller = Controller(table_settings.table_id, settings.start, heartbeat)
-    table = Table(table_settings, rng, controller, ends_at=int(settings.hours * 3600 * SECOND))
+    table = Table(table_settings, rng, controller, settings.day, ends_at=int(settings.hours * 3600 * SECOND))
     # Tables open one after the other, so their rounds are not in step.
     controller.now = int(rng.random() * min(_LAST_TABLE_OPENS_SECONDS * SECOND, 0.1 * table.ends_at))
     for _ in _session(table, Schedule(table_settings.deviations, rng)):

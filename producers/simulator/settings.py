@@ -1,11 +1,12 @@
 """What is simulated: the floor, its tables, how often something goes wrong at a table and on the way from it."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Annotated, Final, Self
 
 from pydantic import AwareDatetime, Field, field_validator, model_validator
 
 from producers.simulator.labels import INJECTABLE
+from producers.simulator.places import Places
 from schemas.configuration import TableConfiguration
 from schemas.fields import StrictModel, TableId
 
@@ -66,14 +67,10 @@ class SimulatedTable(StrictModel):
     telemetry: Telemetry = Telemetry()
 
     @model_validator(mode="after")
-    def _has_two_sides(self) -> Self:
-        sides = {offer.bet.partition("_")[0] for offer in self.configuration.bets if offer.bet in _MAIN_NAMES}
-        if sides != {"player", "banker"}:
-            raise ValueError(f"{self.table_id}: a table to simulate offers player and one of banker's main bets")
+    def _pays_every_stake(self) -> Self:
+        if "exact" in {self.configuration.payout_rounding.rounding, self.configuration.commission.rounding}:
+            raise ValueError(f"{self.table_id}: a table to simulate rounds; under 'exact' some stakes couldn't be paid")
         return self
-
-
-_MAIN_NAMES: Final = frozenset({"player", "banker", "banker_commission_free", "banker_ez"})
 
 
 class FloorSettings(StrictModel):
@@ -88,6 +85,20 @@ class FloorSettings(StrictModel):
     @classmethod
     def _in_utc(cls, start: datetime) -> datetime:
         return start.astimezone(UTC)
+
+    @property
+    def day(self) -> date:
+        """The day whose offers are played: the one before the first, which no gaming day of the floor precedes."""
+        return self.start.date() - timedelta(days=1)
+
+    @model_validator(mode="after")
+    def _both_sides_are_offered(self) -> Self:
+        for table in self.tables:
+            if len(Places(table.configuration, self.day, table.chip).mains) < 2:
+                raise ValueError(
+                    f"{table.table_id}: a table to simulate takes its chips on the player and on the banker"
+                )
+        return self
 
     @model_validator(mode="after")
     def _each_table_once(self) -> Self:

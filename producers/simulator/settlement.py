@@ -78,7 +78,7 @@ class Terms:
         if not CATALOGUE[bet].commission:
             return Due("win", winnings, 0, winnings)
         commission = self._commission_on(winnings)
-        return Due("win", winnings, commission, winnings if self.marked else winnings - commission)
+        return Due("win", winnings, commission, winnings if self.marked else max(0, winnings - commission))
 
     def _commission_on(self, winnings: int) -> int:
         """Return art. 18's share of a banker win."""
@@ -94,5 +94,5 @@ def _payable(numerator: int, denominator: int, unit: int, rounding: str) -> int:
         return -(-numerator // step) * unit
     if rounding == "nearest":
         return (2 * numerator + step) // (2 * step) * unit
-    assert rounding == "down" or numerator % step == 0, "exact rounding, and the stake was none that pays exactly"
+    assert rounding == "down", "settings refuse exact rounding"
     return numerator // step * unit

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import date
 from random import Random
 
 from producers.simulator.controller import SECOND, Controller
@@ -53,13 +53,12 @@ class ShoeInPlay:
 class Table:
     """The state of one table; the modules around it make it move."""
 
-    def __init__(self, settings: SimulatedTable, rng: Random, controller: Controller, ends_at: int) -> None:
+    def __init__(self, settings: SimulatedTable, rng: Random, controller: Controller, day: date, ends_at: int) -> None:
         self.settings = settings
         self.rng = rng
         self.controller = controller
         self.ends_at = ends_at
-        # Offers are dated by gaming day; the day before the first can't be later than any.
-        self.day = controller.start.date() - timedelta(days=1)
+        self.day = day
         self.configuration = settings.configuration
         self.places = Places(self.configuration, self.day, settings.chip)
         self.terms = Terms(self.configuration)
@@ -101,7 +100,9 @@ class Table:
         pause = microseconds / (len(steps) or 1)
         for step in steps:
             controller.wait(1 + int(pause * (0.5 + random())))
-            step.event_id = controller.send(step.kind, shoe=shoe, round=round_number, **step.fields)
+            fields = step.fields
+            fields["shoe"], fields["round"] = shoe, round_number
+            step.event_id = controller.emit(step.kind, fields)
 
     def label(self, finding: Finding, round_number: int) -> None:
         """Label what `finding` is shown by."""

@@ -9,12 +9,15 @@ from producers.simulator.plan import Finding
 from producers.simulator.table import Table
 
 _CARDS_LEFT: Final = 20
+_LONGEST_LIMIT_SECONDS: Final = 600
 _CORRECTABLE: Final = 600 * SECOND
 
 
 def table_silent(table: Table) -> Finding | None:
-    """The table says nothing for longer than its configuration allows."""
+    """The table says nothing for longer than its configuration allows, where that isn't the better part of an hour."""
     limit = table.configuration.silence_limit_seconds
+    if limit > _LONGEST_LIMIT_SECONDS:
+        return None
     table.controller.fall_silent(limit * (1.3 + 1.7 * table.rng.random()))
     return _finding(table.controller.send("heartbeat"), "table_silent", f"silent for more than {limit} s")
 

@@ -17,9 +17,9 @@ def late_bet(table: Table, plan: RoundPlan) -> Finding | None:
     assert table.shoe is not None
     plan.holders = choose_holders(table, plan)
     for patron, place in _winning_places(table, plan):
-        wager = plan.place(patron, place, place.minimum, table.shoe.next_bet_id(), plan.late)
+        wager = plan.place(patron, place, place.lowest, table.shoe.next_bet_id(), plan.late)
         settle(table, plan)
-        return _finding(plan.late[0], wager, "late_bet", f"{place.minimum} on {place.bet} after its win")
+        return _finding(plan.late[0], wager, "late_bet", f"{place.lowest} on {place.bet} after its win")
     return None
 
 
@@ -30,7 +30,7 @@ def _winning_places(table: Table, plan: RoundPlan) -> Iterator[tuple[Patron, Pla
         placed = {wager.place.bet for wager in plan.of(patron)}
         for place in table.places.all.values():
             allowed = patron not in plan.mains if place.side else welcome(plan, patron, place)
-            if allowed and place.bet not in placed and table.terms.due(place.bet, place.minimum, shown).result == "win":
+            if allowed and place.bet not in placed and table.terms.due(place.bet, place.lowest, shown).result == "win":
                 yield patron, place
 
 

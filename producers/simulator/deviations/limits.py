@@ -63,7 +63,7 @@ def both_sides(table: Table, plan: RoundPlan) -> Finding | None:
         if wager.patron.patron_id is None or wager.side is None or accompanied:
             continue
         other = table.places.mains[OTHER[wager.side]]
-        added = _placed(table, plan, wager, other, other.minimum)
+        added = _placed(table, plan, wager, other, other.lowest)
         if added:
             return _bet_finding(added, "both_sides", f"also bets {wager.place.bet}")
     return None
@@ -75,7 +75,7 @@ def side_bet_alone(table: Table, plan: RoundPlan) -> Finding | None:
     companion = next((place for place in table.places.others if place.companion), None)
     for patron in table.company() if companion else ():
         if patron.patron_id and companion and not any(plan.of(patron)):
-            wager = plan.place(patron, companion, companion.minimum, table.shoe.next_bet_id())
+            wager = plan.place(patron, companion, companion.lowest, table.shoe.next_bet_id())
             settle(table, plan)
             return _bet_finding(wager, "side_bet_alone", f"{companion.bet} without a main bet")
     return None
@@ -95,7 +95,7 @@ def bet_not_offered(table: Table, plan: RoundPlan) -> Finding | None:
     foreign = next((bet for bet in _FOREIGN_BETS if bet not in table.places.all), None)
     for wager in plan.mains.values() if foreign else ():
         assert foreign is not None
-        added = _placed(table, plan, wager, foreign_place(foreign, table.places.others[0].minimum))
+        added = _placed(table, plan, wager, foreign_place(foreign, table.settings.chip), table.settings.chip)
         if added:
             return _bet_finding(added, "bet_not_offered", f"{foreign} is not on this layout")
     return None
@@ -158,10 +158,10 @@ def _restaked(table: Table, plan: RoundPlan, wager: Wager, stake: int) -> bool:
     return False
 
 
-def _placed(table: Table, plan: RoundPlan, beside: Wager, place: Place, stake: int | None = None) -> Wager | None:
+def _placed(table: Table, plan: RoundPlan, beside: Wager, place: Place, stake: int) -> Wager | None:
     """Have the patron of a wager place another one; None where the differential would not be kept."""
     assert table.shoe is not None
-    wager = plan.place(beside.patron, place, stake or place.minimum, table.shoe.next_bet_id())
+    wager = plan.place(beside.patron, place, stake, table.shoe.next_bet_id())
     if differential_kept(table, plan):
         settle(table, plan)
         return wager
