@@ -133,7 +133,7 @@ class GamingDay(StrictModel):
         ),
         min_length=1,
         max_length=12,
-        description="The shifts, which follow each other round the clock.",
+        description="The shifts, round the clock; left out: day from 6, swing from 14, night from 22.",
     )
 
     @field_validator("shifts")

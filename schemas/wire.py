@@ -28,8 +28,18 @@ SHALLOW_BYTES: Final = 480
 """An event this short has no room for 200 nested brackets, where the models' parser stops."""
 
 
+REASONS: Final[dict[str, str]] = {
+    "too_long": f"Longer than {MAX_EVENT_BYTES:,} bytes; it was not parsed.",
+    "not_json": "No JSON object in UTF-8 (RFC 8259), or one nested or numbered beyond all use.",
+    "unknown_type": "Its `type` is none of the contract's.",
+    "unknown_version": "Its `schema_version` is none that can be read.",
+    "invalid": "A field is missing or is not what the contract says; the detail names the fields.",
+}
+"""Why bytes are no event: code → what it means."""
+
+
 class InvalidEvent(PitwatchError, ValueError):
-    """Raised for bytes that are no event. `reason` is a stable code, the message says where and what."""
+    """Raised for bytes that are no event. `reason` is one of `REASONS`, the message says where and what."""
 
     def __init__(self, reason: str, detail: str, event_id: str = "", shoe: int = 0, round: int = 0) -> None:
         super().__init__(f"{reason}: {detail}")
@@ -95,9 +105,9 @@ def _decode_slowly(raw: bytes) -> Event:
     try:
         parsed = from_json(raw, allow_inf_nan=False)
     except ValueError as error:
-        raise InvalidEvent("not_json", f"the message is no JSON text in UTF-8: {error}") from None
+        raise InvalidEvent("not_json", f"no JSON text in UTF-8: {error}") from None
     if not isinstance(parsed, dict):
-        raise InvalidEvent("not_json", "the message is JSON, but no object")
+        raise InvalidEvent("not_json", "JSON, but no object")
     kind = parsed.get("type")
     if not isinstance(kind, str) or kind not in EVENT_TYPES:
         raise InvalidEvent("unknown_type", f"type {_short(kind)} is none of the contract's", **_place(parsed))
