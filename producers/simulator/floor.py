@@ -2,6 +2,7 @@
 
 import heapq
 from collections.abc import Iterator
+from itertools import islice
 
 from producers.simulator.controller import Arrival
 from producers.simulator.session import play
@@ -11,7 +12,8 @@ from producers.simulator.telemetry import distort
 
 def simulate(settings: FloorSettings) -> Iterator[Arrival]:
     """Yield the floor's arrivals in order. Lazy: memory depends on the number of tables, not on the hours."""
-    return heapq.merge(*(table_stream(settings, index) for index in range(len(settings.tables))))
+    streams = (table_stream(settings, index) for index in range(len(settings.tables)))
+    return islice(heapq.merge(*streams), settings.events)
 
 
 def table_stream(settings: FloorSettings, index: int) -> Iterator[Arrival]:

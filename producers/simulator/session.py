@@ -26,7 +26,7 @@ def play(settings: FloorSettings, index: int) -> Iterator[Arrival]:
     rng = Random(f"{settings.seed}/{table_settings.table_id}")
     heartbeat = max(1, table_settings.configuration.silence_limit_seconds // _HEARTBEATS_PER_SILENCE)
     controller = Controller(table_settings.table_id, settings.start, heartbeat)
-    table = Table(table_settings, rng, controller, settings.day, ends_at=int(settings.hours * 3600 * SECOND))
+    table = Table(settings, table_settings, rng, controller)
     # Tables open one after the other, so their rounds are not in step.
     controller.now = int(rng.random() * min(_LAST_TABLE_OPENS_SECONDS * SECOND, 0.1 * table.ends_at))
     for _ in _session(table, Schedule(table_settings.deviations, rng)):
@@ -38,13 +38,14 @@ def _session(table: Table, schedule: Schedule) -> Iterator[None]:
     publish(table, table.configuration)
     open_table(table)
     yield
-    while table.controller.now < table.ends_at:
+    while not table.over:
         open_shoe(table, schedule)
         yield
         reason = None
         while reason is None:
             between_rounds(table)
             play_round(table, schedule)
+            table.rounds += 1
             yield
             reason = _reason_to_close(table)
         close_shoe(table, reason)
@@ -61,7 +62,7 @@ def _reason_to_close(table: Table) -> str | None:
     assert shoe is not None
     if shoe.over:
         return "cut_card" if shoe.cut_round else "house_choice"
-    if table.controller.now >= table.ends_at:
+    if table.over:
         return "table_closed"
     if shoe.finding:
         return None

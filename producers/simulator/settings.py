@@ -74,11 +74,17 @@ class SimulatedTable(StrictModel):
 
 
 class FloorSettings(StrictModel):
-    """A floor from `start` on for `hours`. The same settings always give the same events, byte for byte."""
+    """A floor from `start` on for `hours`. The same settings always give the same events, byte for byte.
+
+    `rounds`: each table closes after so many live rounds, where its hours aren't over before. `events`: the stream
+    breaks off after so many arrivals, wherever the tables then are.
+    """
 
     seed: int = 1
     start: AwareDatetime
     hours: Annotated[float, Field(gt=0, le=24 * 366)] = 1.0
+    rounds: Annotated[int, Field(ge=1)] | None = None
+    events: Annotated[int, Field(ge=1)] | None = None
     tables: Annotated[tuple[SimulatedTable, ...], Field(min_length=1, max_length=10_000)]
 
     @field_validator("start")

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import date
 from random import Random
 
 from producers.simulator.controller import SECOND, Controller
@@ -10,7 +9,7 @@ from producers.simulator.labels import Label
 from producers.simulator.patrons import Patron
 from producers.simulator.places import Places
 from producers.simulator.plan import Finding, Step, Wager
-from producers.simulator.settings import SimulatedTable
+from producers.simulator.settings import FloorSettings, SimulatedTable
 from producers.simulator.settlement import Terms
 from producers.simulator.shoe import CardSource
 from schemas.cards import Hand
@@ -53,12 +52,14 @@ class ShoeInPlay:
 class Table:
     """The state of one table; the modules around it make it move."""
 
-    def __init__(self, settings: SimulatedTable, rng: Random, controller: Controller, day: date, ends_at: int) -> None:
+    def __init__(self, floor: FloorSettings, settings: SimulatedTable, rng: Random, controller: Controller) -> None:
         self.settings = settings
         self.rng = rng
         self.controller = controller
-        self.ends_at = ends_at
-        self.day = day
+        self.ends_at = int(floor.hours * 3600 * SECOND)
+        self.most_rounds = floor.rounds
+        self.rounds = 0
+        self.day = floor.day
         self.configuration = settings.configuration
         self.places = Places(self.configuration, self.day, settings.chip)
         self.terms = Terms(self.configuration)
@@ -78,6 +79,11 @@ class Table:
         self.slips = 0
         self.last_buy_in = ""
         self.last_buy_in_at = 0
+
+    @property
+    def over(self) -> bool:
+        """Whether the table's hours, or its rounds, are over."""
+        return self.controller.now >= self.ends_at or self.rounds == self.most_rounds
 
     def configure(self, configuration: TableConfiguration) -> None:
         """Put another configuration in force."""
