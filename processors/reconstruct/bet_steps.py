@@ -131,7 +131,8 @@ def close_betting(table: Table, event: RoundEvent, play: RoundState) -> None:
     owners: dict[str, list[BetState]] = {}
     offers = table.rules.offers
     for bet in play.bets.values():
-        owners.setdefault(bet.owner, []).append(bet)
+        if owner := bet.owner:
+            owners.setdefault(owner, []).append(bet)
         if bet.bet in MAIN_BETS:
             totals[str(CATALOGUE[bet.bet].side)] += bet.stake
         limits = offers.get(bet.bet)

@@ -64,7 +64,7 @@ def card_corrected(table: Table, event: CardCorrected) -> None:
     _recount(table, event, old)
     play.card_event_ids.append(event.event_id)
     if play.complete:
-        review(table, event, misread=event.reason == "misread")
+        review(table, event, reason=event.reason)
         _check_call(table, event)
 
 

@@ -65,19 +65,21 @@ def _raise(table: Table, event: Event, code: str, hand: str, item: str, *, expec
     table.alert(event, code, hand, EvidenceRow(expected=expected, actual=actual, event_ids=tuple(ids)))
 
 
-def review(table: Table, event: Event, *, misread: bool = False) -> None:
+def review(table: Table, event: Event, *, reason: str = "drawn") -> None:
     """Look again at the errors raised, after the cards changed: which are put right, which never happened.
 
-    A misreading withdraws the alert altogether, for the dealer did nothing wrong.
+    `reason` is that of a correction, or ``drawn`` for one more card. A misreading withdraws the alert altogether, for
+    the dealer did nothing wrong.
     """
     play = table.play()
+    misread = reason == "misread"
     play.judged = False
     if not play.dealing_errors:
         return
     now = _errors_now(play)
     for error in list(play.dealing_errors):
-        # Cards that went out of order are put right by dealing them anew, never by reading them better.
-        stands = misread if error.code == "deal_order" else (error.code, error.hand) in now
+        # Cards that went out of order are put right by dealing them anew, never by one more or a better reading.
+        stands = reason != "misdeal" if error.code == "deal_order" else (error.code, error.hand) in now
         if stands:
             continue
         play.dealing_errors.remove(error)

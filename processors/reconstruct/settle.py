@@ -408,6 +408,8 @@ def commission_entry(
         state.ledger[seat] = balance
     else:
         state.ledger.pop(seat, None)
+    if seat in state.doubtful_debts:
+        state.doubtful_debts[seat] = min(state.doubtful_debts[seat], max(balance, 0))
     day, shift = (play.gaming_day, play.shift) if play else table.day_of(event.occurred_at)
     table.emit(
         ("commission", event.event_id),

@@ -97,15 +97,16 @@ def round_opened(table: Table, event: RoundOpened) -> None:
         raise Unusable("round_over", f"shoe {event.shoe} round {event.round} was opened already")
     if state.round:
         finish(table, event, closed=False)
+    if table.rules.judged and not shoe.opened:
+        # Before the round begins: how a shoe was opened is nothing that its first round did.
+        _judge_opening(table, event, shoe)
+    shoe.opened = True
     begin_round(table, event, shoe, event.kind, complete=True)
     if not table.rules.judged:
         return
-    if not shoe.opened:
-        _judge_opening(table, event, shoe)
     if event.kind == "demonstration":
         _judge_demonstration(table, event, shoe)
     _judge_end(table, event, shoe)
-    shoe.opened = True
 
 
 def _judge_opening(table: Table, event: Event, shoe: ShoeState) -> None:

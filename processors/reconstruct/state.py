@@ -40,8 +40,8 @@ class BetState(msgspec.Struct):
 
     @property
     def owner(self) -> str:
-        """Who bets: the patron where known, else the seat's occupant or the one standing behind it."""
-        return self.patron_id or f"{self.posture}:{self.seat}"
+        """Who bets: the patron where known, else who sits there; ``""`` for one standing, who may be several."""
+        return self.patron_id or (f"seat {self.seat}" if self.posture == "seated" else "")
 
 
 class DealingError(msgspec.Struct):
@@ -129,7 +129,10 @@ class HourState(msgspec.Struct):
 
 
 class TableState(msgspec.Struct):
-    """Everything the next event's meaning depends on."""
+    """Everything the next event's meaning depends on.
+
+    `ledger` is what each seat owes in commission, `doubtful_debts` the part that may have been settled in a gap.
+    """
 
     table_id: str
     configuration: ConfigurationStruct | None = None
@@ -142,7 +145,7 @@ class TableState(msgspec.Struct):
     silence_reported: str = ""
     expected_float: int | None = None
     ledger: dict[int, int] = {}
-    ledger_complete: bool = True
+    doubtful_debts: dict[int, int] = {}
     seats: dict[int, str] = {}
     shoe: ShoeState | None = None
     round: RoundState | None = None

@@ -32,7 +32,8 @@ def observe(table: Table, event: Event, appended_at: datetime) -> None:
     at, last = event.occurred_at, state.last_occurred_at
     if last is not None:
         if at < last:
-            if last - at > rules.clock_tolerance:
+            # A clock that was ahead and comes right again was told of when it went ahead.
+            if last - at > rules.clock_tolerance and not state.clock_ahead:
                 _clock_skew(table, event, at.timestamp() - last.timestamp())
         elif state.is_open and at - last > rules.silence_limit:
             silence(table, event, state.last_event_id, last)
@@ -71,7 +72,7 @@ def gap(table: Table, missing: Entry, found: Event) -> None:
     state = table.state
     state.last_occurred_at = None
     state.expected_float = None
-    state.ledger_complete = False
+    state.doubtful_debts = dict(state.ledger)
     state.carry_unknown = True
     if state.shoe:
         state.shoe.complete = False
@@ -173,9 +174,9 @@ def demand_commission(table: Table, event: Event, seats: tuple[int, ...]) -> Non
     """Raise an alert for each of the seats that still owes commission (art. 18)."""
     state = table.state
     for seat in seats:
-        balance = state.ledger.get(seat, 0)
-        if balance > 0 and state.ledger_complete:
-            evidence = EvidenceRow(expected=table.money(balance), actual=str(seat), due=balance)
+        owed = state.ledger.get(seat, 0) - state.doubtful_debts.get(seat, 0)
+        if owed > 0:
+            evidence = EvidenceRow(expected=table.money(owed), actual=str(seat), due=owed)
             table.alert(event, "commission_unsettled", f"{seat}:{event.event_id}", evidence, who=Who(seat))
 
 
