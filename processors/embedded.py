@@ -4,9 +4,11 @@ The loops meet in the log alone. Each keeps its own position there, so a slow st
 delays nobody, and a process killed at any moment goes on where every loop had committed.
 """
 
+import shutil
+import sys
 import threading
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
@@ -17,16 +19,19 @@ import structlog
 from processors.logs.lock import lock_data_directory
 from processors.logs.sqlite import SqliteLog
 from processors.notify.apprise_transport import AppriseTransport
+from processors.notify.notifier import GROUP as ALERTS_READ
+from processors.notify.notifier import TOPIC as ALERTS
 from processors.notify.notifier import Notifier
 from processors.notify.port import NotifierTransport
 from processors.reconstruct.fold import FoldSettings
-from processors.reconstructor import OnFacts, Reconstructor
+from processors.reconstructor import GROUP, OnFacts, Reconstructor
 from processors.settings import Settings
 from processors.store.clickhouse import ClickHouseStore
 from processors.store.port import StoreUnavailable
 from processors.store.sink import Sink
-from schemas.log import LogUnavailable
-from schemas.topics import TABLE_EVENTS
+from schemas.errors import PitwatchError
+from schemas.log import LogUnavailable, Position
+from schemas.topics import FACT_TOPICS, TABLE_EVENTS
 
 LOG_FILE: Final = "log.sqlite"
 STORE_FOLDER: Final = "clickhouse"
@@ -35,9 +40,18 @@ WAIT_SECONDS: Final = 0.25
 
 FIRST_RETRY_SECONDS: Final = 0.25
 LONGEST_RETRY_SECONDS: Final = 10.0
+SWITCH_SECONDS: Final = 0.0005
 STOP_SECONDS: Final = 60.0
 
 _logger: Final = structlog.get_logger(__name__)
+
+UNFINISHED: Final = "replay:unfinished"
+"""Key of the reconstruct group's snapshots that is no table's: a replay was begun, and not ended."""
+
+
+class UnfinishedReplay(PitwatchError):
+    """Raised for a data directory in which a replay was broken off: its facts are not all there."""
+
 
 class Health(NamedTuple):
     """How the pipeline stands. `troubles` holds what each loop that can't work now says is wrong."""
@@ -78,11 +92,12 @@ class Loop(threading.Thread):
 
 
 class EmbeddedPipeline:
-    """A floor's pipeline in this process; use it as a context. Raises `DataDirectoryUnusable`, `StoreUnavailable`,
-    `LogUnavailable` on entering.
+    """A floor's pipeline in this process; use it as a context.
 
-    `clock_events` turns the clocks on that write `gap_expired` and `table_silent` events: for live input, not for
-    files. `on_facts` is told of each committed batch's facts by the reconstruct loop, which waits for it.
+    `replaying` is for work on the past: nobody is told of it. `clock_events` turns the clocks on that write
+    `gap_expired` and `table_silent` events: for live input, not for files. `on_facts` is told of each committed batch's
+    facts by the reconstruct loop, which waits for it. Raises on entering `DataDirectoryUnusable`, `StoreUnavailable`,
+    `LogUnavailable`, `UnfinishedReplay`.
     """
 
     def __init__(
@@ -91,12 +106,14 @@ class EmbeddedPipeline:
         *,
         transport: NotifierTransport | None = None,
         clock_events: bool = False,
+        replaying: bool = False,
         on_facts: OnFacts | None = None,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self.settings = settings
         self._transport = transport
         self._clock_events = clock_events
+        self._replaying = replaying
         self._on_facts = on_facts
         self._clock = clock
         self._resources = ExitStack()
@@ -111,8 +128,11 @@ class EmbeddedPipeline:
         with ExitStack() as opened:
             directory = self.settings.data_directory
             opened.enter_context(lock_data_directory(directory))
-            self.log = SqliteLog(directory / LOG_FILE)
-            opened.callback(self.log.close)
+            self.log = opened.enter_context(open_log(directory))
+            if not self._replaying and self.log.state(GROUP, UNFINISHED) is not None:
+                raise UnfinishedReplay(
+                    f"a replay of {directory} was broken off; run `pitwatch replay` again to finish it"
+                )
             pipeline = self.settings.pipeline
             self.reconstructor = Reconstructor(
                 self.log,
@@ -121,9 +141,7 @@ class EmbeddedPipeline:
                 snapshot_events=pipeline.snapshot_interval_events,
                 on_facts=self._on_facts,
             )
-            self.store = open_store(directory, self.settings)
-            opened.callback(self.store.close)
-            self.store.migrate()
+            self.store = opened.enter_context(open_store(directory, self.settings))
             self.sink = Sink(self.log, self.store)
             self._open_notifier(opened, directory)
             self._resources = opened.pop_all()
@@ -131,7 +149,7 @@ class EmbeddedPipeline:
 
     def _open_notifier(self, opened: ExitStack, directory: Path) -> None:
         self.notifier: Notifier | None = None
-        if self.settings.notifications.routes:
+        if not self._replaying and self.settings.notifications.routes:
             transport = self._transport or AppriseTransport()
             self.notifier = Notifier(self.log, directory, transport, self.settings.notifications)
             opened.callback(self.notifier.close)
@@ -146,6 +164,9 @@ class EmbeddedPipeline:
 
     def start(self) -> None:
         """Start the loops."""
+        # A loop that works in Python must not keep those that wait for the disk or a socket waiting for long.
+        sys.setswitchinterval(SWITCH_SECONDS)
+        self.reconstructor.claim()
         self.reconstructor.take_up_all()
         self._threads = [Loop("reconstruct", self._reconstruct, self), Loop("sink", self._sink, self)]
         if self.notifier is not None:
@@ -234,9 +255,14 @@ class EmbeddedPipeline:
         if self._failure is not None:
             raise self._failure
 
-    def drain(self) -> None:
-        """Block until everything in the log is folded and stored. Raises what a loop died of or can't get past."""
+    def drain(self, on_wait: Callable[[Health], None] | None = None) -> None:
+        """Block until everything in the log is folded and stored. Raises what a loop died of or can't get past.
+
+        `on_wait` is told now and then how far the loops are.
+        """
         while True:
+            if on_wait is not None:
+                on_wait(self.health())
             with self._changed:
                 if self._failure is not None:
                     raise self._failure
@@ -254,6 +280,33 @@ class EmbeddedPipeline:
             self.drain()
 
 
-def open_store(directory: Path, settings: Settings) -> ClickHouseStore:
-    """Open the embedded store of a data directory, which the caller has locked. Raises `StoreUnavailable`."""
-    return ClickHouseStore.embedded(directory / STORE_FOLDER, settings.store)
+def begin_replay(directory: Path) -> None:
+    """Throw away everything that is derived from a data directory's events, which the caller has locked.
+
+    The store goes first: should this be broken off in between, it is filled again from the facts still in the log.
+    """
+    shutil.rmtree(directory / STORE_FOLDER, ignore_errors=True)
+    with open_log(directory) as log:
+        log.start_over(tuple(FACT_TOPICS.values()), GROUP, (UNFINISHED, b"1"))
+
+
+def end_replay(log: SqliteLog) -> None:
+    """Let the pipeline run again. What the replay found is not news: nobody is to be told of it once more."""
+    log.commit_position(ALERTS_READ, Position(ALERTS, 0, log.end(ALERTS, 0)))
+    log.forget_state(GROUP, UNFINISHED)
+
+
+def open_log(directory: Path, *, read_only: bool = False) -> closing[SqliteLog]:
+    """Return the log of a data directory, closed at the end of a ``with`` block. Raises `LogUnavailable`."""
+    return closing(SqliteLog(directory / LOG_FILE, read_only=read_only))
+
+
+def open_store(directory: Path, settings: Settings) -> closing[ClickHouseStore]:
+    """Return the embedded store of a data directory, which the caller has locked. Raises `StoreUnavailable`."""
+    store = ClickHouseStore.embedded(directory / STORE_FOLDER, settings.store)
+    try:
+        store.migrate()
+    except BaseException:
+        store.close()
+        raise
+    return closing(store)

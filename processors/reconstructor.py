@@ -83,6 +83,11 @@ class Reconstructor:
         self._heard: dict[str, datetime] = {}
         self._system_seq = 0
 
+    def claim(self) -> None:
+        """Take the work over from whoever did it before, and begin from what was committed."""
+        self._log.claim(GROUP)
+        self.forget()
+
     def step(self) -> Progress:
         """Fold and commit the next batch of every partition; an empty `Progress` where there is nothing to do."""
         total = Progress()
@@ -112,6 +117,8 @@ class Reconstructor:
         """Take up the fold of every table that has a snapshot: timers must know silent tables after a restart too."""
         partition = self._log.partitions(TABLE_EVENTS)[0]
         for table_id, _ in self._log.states(GROUP):
+            if ":" in table_id:
+                continue  # no table's: a mark of the runtime's own
             self._fold(table_id, partition)
 
     def _offset(self, partition: int) -> int:
