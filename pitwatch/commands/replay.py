@@ -1,0 +1,148 @@
+"""`pitwatch replay`: every fact once more from the log, to compare with the store or to take its place."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, Final, NamedTuple
+
+import typer
+
+from pitwatch.exits import FOUND
+from pitwatch.progress import counting_bar
+from pitwatch.workplace import DataOption, settings_for
+from processors.reconstruct.fold import FoldSettings, TableFold
+from schemas.facts import FACT_KEYS, FACT_KINDS, Fact
+from schemas.log import EventLog
+from schemas.topics import TABLE_EVENTS
+
+if TYPE_CHECKING:
+    from processors.settings import Settings
+    from processors.store.port import Store
+
+RECORDS_PER_READ: Final = 10_000
+SHOWN: Final = 20
+
+FactKey = tuple[str | int, ...]
+Facts = dict[str, dict[FactKey, Fact]]
+
+
+class Difference(NamedTuple):
+    """What the store holds otherwise than the log gives: which fact, which field, and both values."""
+
+    kind: str
+    key: FactKey
+    field: str
+    store: str
+    log: str
+
+
+def replay(
+    check: Annotated[
+        bool, typer.Option("--check", help="Change nothing: compare with the store and print what differs.")
+    ] = False,
+    data: DataOption = None,
+) -> None:
+    """Work all facts out again from the log: to rebuild the store, or with --check to compare with it (exit code 1)."""
+    settings = settings_for(data)
+    if check:
+        _check(settings)
+    else:
+        _rebuild(settings)
+
+
+def _check(settings: "Settings") -> None:
+    from processors.embedded import open_log, open_store
+    from processors.logs.lock import lock_data_directory
+
+    directory = settings.data_directory
+    fold = FoldSettings(settings.pipeline.gap_limit_ms, settings.pipeline.revision_rounds)
+    differences, facts, events = 0, 0, 0
+    with lock_data_directory(directory), open_log(directory) as log, open_store(directory, settings) as store:
+        tables = _tables(log)
+        with counting_bar("replaying", sum(tables.values())) as advance:
+            for table_id, records in sorted(tables.items()):
+                replayed = fold_table(log, table_id, fold)
+                facts += sum(len(of_kind) for of_kind in replayed.values())
+                for found in compare(replayed, stored_facts(store, table_id)):
+                    differences += 1
+                    if differences <= SHOWN:
+                        key = " ".join(str(part) for part in found.key)
+                        typer.echo(f"{found.kind} {key}: {found.field}: store {found.store}, log {found.log}")
+                events += records
+                advance(events)
+    typer.echo(f"{events:,} events, {facts:,} facts, {differences:,} differences")
+    if differences:
+        raise typer.Exit(FOUND)
+
+
+def _tables(log: EventLog) -> dict[str, int]:
+    """Return how many records each table has."""
+    tables: dict[str, int] = {}
+    for partition in log.partitions(TABLE_EVENTS):
+        offset, end = 0, log.end(TABLE_EVENTS, partition)
+        with counting_bar("reading the log", end, "records") as advance:
+            while records := log.read(TABLE_EVENTS, partition, offset, RECORDS_PER_READ):
+                for record in records:
+                    tables[record.key] = tables.get(record.key, 0) + 1
+                offset = records[-1].offset + 1
+                advance(offset)
+    return tables
+
+
+def fold_table(log: EventLog, table_id: str, settings: FoldSettings) -> Facts:
+    """Return the facts that stand once all of a table's records are folded, by kind and key."""
+    fold = TableFold(table_id, settings)
+    facts: Facts = {kind: {} for kind in FACT_KINDS}
+    offset = 0
+    while records := log.read_key(TABLE_EVENTS, table_id, offset, RECORDS_PER_READ):
+        for record in records:
+            for fact in fold.apply(record):
+                facts[fact.fact][key_of(fact)] = fact
+        offset = records[-1].offset + 1
+    return {kind: {key: fact for key, fact in found.items() if not fact.retracted} for kind, found in facts.items()}
+
+
+def key_of(fact: Fact) -> FactKey:
+    """Return a fact's natural key."""
+    return tuple(str(getattr(fact, name)) for name in FACT_KEYS[fact.fact])
+
+
+def stored_facts(store: "Store", table_id: str) -> Facts:
+    """Return the facts of a table as the store has them, by kind and key."""
+    from processors.store.audit import facts_of
+
+    return {kind: {key_of(fact): fact for fact in facts_of(store, kind, table_id)} for kind in FACT_KINDS}
+
+
+def compare(log: Facts, store: Facts) -> Iterator[Difference]:
+    """Yield everything in which the store's facts differ from the log's, revisions and places included."""
+    for kind in FACT_KINDS:
+        ours, theirs = log.get(kind, {}), store.get(kind, {})
+        for key in sorted(ours.keys() | theirs.keys(), key=str):
+            if key not in theirs:
+                yield Difference(kind, key, "fact", "missing", "present")
+            elif key not in ours:
+                yield Difference(kind, key, "fact", "present", "missing")
+            elif ours[key] != theirs[key]:
+                yield from _fields(kind, key, theirs[key], ours[key])
+
+
+def _fields(kind: str, key: FactKey, store: Fact, log: Fact) -> Iterator[Difference]:
+    for name in FACT_KINDS[kind].model_fields:
+        ours, theirs = getattr(log, name), getattr(store, name)
+        if ours != theirs:
+            yield Difference(kind, key, name, str(theirs), str(ours))
+
+
+def _rebuild(settings: "Settings") -> None:
+    from processors.embedded import EmbeddedPipeline, begin_replay, end_replay
+    from processors.logs.lock import lock_data_directory
+
+    with lock_data_directory(settings.data_directory):
+        begin_replay(settings.data_directory)
+    with EmbeddedPipeline(settings, replaying=True) as pipeline:
+        total = pipeline.reconstructor.behind()
+        pipeline.start()
+        with counting_bar("replaying", total) as advance:
+            pipeline.drain(lambda health: advance(total - health.events_behind))
+        facts = pipeline.log.end("rounds", 0)
+        end_replay(pipeline.log)
+    typer.echo(f"{total:,} events, {facts:,} rounds: every fact was worked out again")
