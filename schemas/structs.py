@@ -8,7 +8,7 @@ models that is true. For all others a test holds that the twin accepts nothing w
 """
 
 import types
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from typing import Annotated, Any, Final, TypeVar, Union, cast, get_args, get_origin
 
@@ -16,6 +16,7 @@ import annotated_types
 import msgspec
 from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, JsonValue
 from pydantic.fields import FieldInfo
+from pydantic_core import to_jsonable_python
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -92,7 +93,11 @@ def _struct_field(name: str, field: FieldInfo) -> tuple[str, Any] | tuple[str, A
     if field.is_required():
         return name, annotation
     if field.default_factory is not None:
-        return name, annotation, msgspec.field(default_factory=cast(Any, field.default_factory))
+        return name, annotation, msgspec.field(default_factory=cast(Callable[[], Any], field.default_factory))
+    if isinstance(field.default, BaseModel) or (isinstance(field.default, tuple) and field.default):
+        # A default that is a model, or holds one, becomes its twin, each time a new one.
+        plain = to_jsonable_python(field.default)
+        return name, annotation, msgspec.field(default_factory=lambda: msgspec.convert(plain, annotation))
     return name, annotation, field.default
 
 
