@@ -46,7 +46,8 @@ class Publisher:
     def publish(self, build: Callable[[Envelope], E]) -> E:
         """Build the next event and return it once it is durable.
 
-        An event built in vain (`InvalidEvent`, `OutboxFull`, `OutboxUnusable`) uses up no number.
+        An event built in vain uses up no number. Raises what `build` raises, `InvalidEvent`, `OutboxFull` and
+        `OutboxUnusable`.
         """
         (event,) = self.publish_all([build])
         return event

@@ -43,7 +43,8 @@ class Backoff:
 class Sender:
     """Delivers an outbox to a transport: in order, at least once. One for each outbox.
 
-    A request carries at most `batch_events` events and about `batch_bytes` bytes. `chance` gives numbers from 0 to 1.
+    A request carries at most `batch_events` events and about `batch_bytes` bytes, and fewer after a failure. `chance`
+    gives numbers from 0 to 1.
     """
 
     def __init__(
@@ -77,9 +78,10 @@ class Sender:
             return 0
         try:
             receipts = self._transport.send([waiting.event for waiting in batch])
-        except TooLarge as error:
-            if len(batch) > 1:
-                self._limit = len(batch) // 2
+        except Undelivered as error:
+            # Fewer next time, whatever it was: over a bad line or a strict proxy only a short request gets through.
+            self._limit = max(1, len(batch) // 2)
+            if len(batch) > 1 or not isinstance(error, TooLarge):
                 raise
             receipts = [Receipt("rejected", "too_long", str(error))]
         self._limit = min(self._batch_events, self._limit * 2)

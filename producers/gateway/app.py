@@ -81,24 +81,22 @@ class _Gateway:
         path = self.limits.seen_path
         seen = SeenEvents(SeenFile(path) if path else None)
         self.appender = Appender(self._event_log, seen, self.limits)
+        self.appender.start()
         self.bodies = asyncio.Semaphore(self.limits.max_bodies)
 
     async def take(self, request: Request, table_id: str) -> list[EventResult]:
         """Read, judge and append one request's events. Raises `Refusal`."""
+        split = splitter(request)
         async with self.bodies:
-            verdicts = await self._read(request, table_id)
+            body = await read_body(request, self.limits.max_body_bytes, self.limits.body_timeout_seconds)
+            # In a thread, so that one table's large request doesn't hold up the others'.
+            verdicts = await run_in_threadpool(_judge_all, split, body, self.limits.max_events, table_id)
             try:
                 return await self.appender.append(table_id, verdicts)
             except (LogError, TooBusy) as error:
                 _log.warning("not_taken", table=table_id, events=len(verdicts), why=str(error))
                 detail = f"The log takes no events now; none of these was acknowledged. Send them again. ({error})"
                 raise unavailable(detail, self.limits.retry_after_seconds) from error
-
-    async def _read(self, request: Request, table_id: str) -> list[Verdict]:
-        split = splitter(request)
-        body = await read_body(request, self.limits.max_body_bytes, self.limits.body_timeout_seconds)
-        # In a thread, so that one table's large request doesn't hold up the others'.
-        return await run_in_threadpool(_judge_all, split, body, self.limits.max_events, table_id)
 
 
 def _judge_all(split: Splitter, body: bytes, max_events: int, table_id: str) -> list[Verdict]:

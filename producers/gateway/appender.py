@@ -18,7 +18,7 @@ from producers.gateway.models import EventResult
 from producers.gateway.seen import Identity, SeenEvents
 from producers.gateway.seen_file import SeenFileUnusable
 from schemas.errors import PitwatchError
-from schemas.log import EventLog, LogUnavailable
+from schemas.log import EventLog, LogError, LogUnavailable
 from schemas.topics import TABLE_EVENTS
 
 _log = structlog.get_logger(__name__)
@@ -51,6 +51,10 @@ class Appender:
         self._trouble = ""
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="gateway-log")
         self._draining: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Begin to read what the log has, so that the first request need not wait for all of it."""
+        self._thread.submit(self._warm_up)
 
     async def append(self, table_id: str, verdicts: Sequence[Verdict]) -> list[EventResult]:
         """Return each line's result once all of them are durable. Raises `TooBusy`, `LogUnavailable`: none is then."""
@@ -90,9 +94,7 @@ class Appender:
 
     def _commit(self, group: list[_Request]) -> list[list[EventResult]]:
         """Append what is new of a group and return every request's results. Runs in the log's thread."""
-        if not self._caught_up:
-            self._seen.catch_up(self._event_log)
-            self._caught_up = True
+        self._catch_up()
         draft = _Draft(self._seen)
         results = [[draft.place(request.table_id, verdict) for verdict in request.verdicts] for request in group]
         if draft.messages:
@@ -103,11 +105,22 @@ class Appender:
             self._checkpoint()
         return results
 
+    def _catch_up(self) -> None:
+        if not self._caught_up:
+            self._seen.catch_up(self._event_log)
+            self._caught_up = True
+
+    def _warm_up(self) -> None:
+        try:
+            self._catch_up()
+        except LogError as error:
+            _log.warning("log_not_read_yet", why=str(error), action="reading it with the first request")
+
     def _checkpoint(self) -> None:
         # The events are durable, so a checkpoint that fails costs the next start some reading and nothing else.
         try:
             self._seen.checkpoint(self._event_log)
-        except (LogUnavailable, SeenFileUnusable) as error:
+        except (LogError, SeenFileUnusable) as error:
             _log.warning("checkpoint_failed", why=str(error))
         self._since_checkpoint = 0
 

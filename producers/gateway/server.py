@@ -15,6 +15,10 @@ STOP_SECONDS: Final = 10
 """How long a stop waits for requests under way."""
 
 
+KEEP_ALIVE_SECONDS: Final = 75
+"""How long an idle connection stays open: longer than clients keep theirs, so that none writes into a closing one."""
+
+
 class GatewayFailed(PitwatchError):
     """Raised when the gateway can't listen, or ends while it starts."""
 
@@ -53,7 +57,14 @@ def run_gateway(app: FastAPI, host: str = "127.0.0.1", port: int = 8600) -> Iter
         raise GatewayFailed(f"can't listen on {host} port {port}: {error.strerror or error}") from error
     with listener:
         url = f"http://{host}:{listener.getsockname()[1]}"
-        config = uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=STOP_SECONDS)
+        config = uvicorn.Config(
+            app,
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            timeout_keep_alive=KEEP_ALIVE_SECONDS,
+            timeout_graceful_shutdown=STOP_SECONDS,
+        )
         server = _Server(config)
         thread = threading.Thread(target=server.serve_and_tell, args=[listener], name="gateway", daemon=True)
         thread.start()

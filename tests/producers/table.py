@@ -24,11 +24,12 @@ def event(seq: int, table_id: str = "T01", epoch: int = 1, type: str = "heartbea
 
 
 class FlakyLog(SqliteLog):
-    """A log which can be away. While `down`, appends fail and keep nothing; `appends` counts those that worked."""
+    """A log which can be away: `down` for appends, `unreadable` for readers. `appends` counts those that worked."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
         self.down = False
+        self.unreadable = False
         self.appends = 0
 
     def append(self, topic: str, messages: Sequence[tuple[str, bytes]]) -> list[Position]:
@@ -37,6 +38,11 @@ class FlakyLog(SqliteLog):
         positions = super().append(topic, messages)
         self.appends += 1
         return positions
+
+    def partitions(self, topic: str) -> Sequence[int]:
+        if self.unreadable:
+            raise LogUnavailable("the broker is away")
+        return super().partitions(topic)
 
     def kept(self) -> list[tuple[str, bytes]]:
         """Return every message of the table events, as (key, value)."""

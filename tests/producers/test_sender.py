@@ -73,9 +73,9 @@ def test_what_was_not_answered_stays(outbox: Outbox) -> None:
     with pytest.raises(Undelivered):
         sender.deliver()
     assert left(outbox) == numbers(1, 7)
-    sender.deliver()
-    assert wire.arrived == numbers(1, 3) * 2
-    assert left(outbox) == numbers(4, 7)
+    assert sender.deliver() == 1, "fewer after a failure"
+    assert wire.arrived == numbers(1, 3) + numbers(1, 1)
+    assert left(outbox) == numbers(2, 7)
 
 
 def test_rejected_events_are_set_aside_with_the_reason(outbox: Outbox) -> None:
@@ -152,7 +152,7 @@ def test_trouble_says_why_and_ends_with_it(outbox: Outbox) -> None:
     sender.run()
     assert stopped.is_set()
     assert sender.trouble == ""
-    assert left(outbox) == []
+    assert left(outbox) == numbers(4, 7), "stopped after the attempt under way"
 
 
 def test_outbox_trouble_is_waited_out_too(outbox: Outbox, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -41,11 +41,13 @@ class Floor:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self.unreadable = False
         self.tokens = {table_id: mint_token(table_id) for table_id in ("T01", "T02")}
 
     @contextmanager
     def gateway(self, limits: Mapping[str, object] = {}, *, raise_defects: bool = True) -> Iterator[Gateway]:
         log = FlakyLog(self.folder / "log.sqlite")
+        log.unreadable = self.unreadable
         entries = [token.entry for token in self.tokens.values()]
         app = create_app(
             log, entries, GatewayLimits.model_validate({"seen_path": self.folder / "seen.sqlite", **limits})

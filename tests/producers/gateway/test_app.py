@@ -217,8 +217,9 @@ def test_log_that_is_away_acknowledges_nothing(gateway: Gateway) -> None:
 
 
 def test_closed_log_is_away_too(gateway: Gateway) -> None:
+    assert gateway.statuses(event(1)) == ["accepted"]
     gateway.log.close()
-    assert gateway.post(event(1)).status_code == 503
+    assert gateway.post(event(2)).status_code == 503
     assert gateway.client.get("/healthz").status_code == 503
 
 

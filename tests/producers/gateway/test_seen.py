@@ -52,6 +52,18 @@ def test_repeats_are_known_after_a_restart(floor: Floor, limits: dict[str, objec
         assert statuses == ["duplicate", "duplicate", "accepted", "duplicate", "rejected"]
 
 
+def test_gateway_starts_before_its_log_and_takes_nothing_until_it_knows(floor: Floor) -> None:
+    with floor.gateway() as gateway:
+        assert gateway.statuses(event(1)) == ["accepted"]
+    floor.unreadable = True
+    with floor.gateway() as gateway:
+        assert gateway.post(event(1)).status_code == 503
+        assert gateway.client.get("/healthz").status_code == 503
+        gateway.log.unreadable = False
+        assert gateway.statuses(event(1), event(2)) == ["duplicate", "accepted"]
+        assert gateway.client.get("/healthz").status_code == 200
+
+
 def test_what_the_file_missed_is_read_from_the_log(log: FlakyLog, file: SeenFile) -> None:
     """As after a crash between an append and the next checkpoint."""
     log.append(TABLE_EVENTS, [("T01", event(1))])

@@ -84,6 +84,19 @@ def test_a_lost_outbox_is_noticed_and_nothing_is_taken_for_a_repeat(tmp_path: Pa
     log.close()
 
 
+def test_a_backlog_too_large_for_one_request_gets_through(tmp_path: Path) -> None:
+    token = mint_token("T01")
+    log = FlakyLog(tmp_path / "log.sqlite")
+    outbox = Outbox(tmp_path / "outbox.sqlite", "T01")
+    Publisher(outbox, lambda: NOON).publish_all([lambda at: Heartbeat(**at)] * 3_000)
+    app = create_app(log, [token.entry], GatewayLimits(max_body_bytes=20_000))
+    with run_gateway(app, port=0) as url, sending(outbox, url, token.secret):
+        assert outbox.wait_until_delivered(timeout_seconds=60)
+    assert log.identities() == [f"T01:1:{seq}" for seq in range(1, 3_001)]
+    outbox.close()
+    log.close()
+
+
 def test_only_this_machine_reaches_it_unless_told(tmp_path: Path) -> None:
     log = FlakyLog(tmp_path / "log.sqlite")
     with run_gateway(create_app(log, []), port=0) as url:
