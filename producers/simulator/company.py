@@ -16,8 +16,8 @@ _STANDING_LEAVES: Final = 0.06
 _UNKNOWN: Final = 0.3
 _BURNS: Final = 0.01
 _COUNTS: Final = 0.01
-_LOW_FLOAT: Final = 0.5
-_HIGH_FLOAT: Final = 1.8
+_LOW_FLOAT: Final = 0.75
+_HIGH_FLOAT: Final = 1.25
 
 
 def open_table(table: Table) -> None:

@@ -14,6 +14,8 @@ from schemas.wire import EVENT_STRUCTS
 SECOND: Final = 1_000_000
 """The simulated clock counts microseconds."""
 
+_TICK: Final = 1_000
+
 LATENCY: Final = timedelta(milliseconds=40)
 """From a table to the log, when nothing is in the way."""
 
@@ -41,6 +43,7 @@ class Controller:
         self.now = 0
         self._heartbeat = heartbeat_seconds * SECOND
         self._seq = 0
+        self._last = -1
         self._prefix = event_id(table_id, 1, 0)[:-1]
         self._sent: list[Event] = []
         self._labels: dict[str, list[Label]] = {}
@@ -51,6 +54,10 @@ class Controller:
 
     def emit(self, kind: str, fields: dict[str, object]) -> str:
         """Do as `send` does, with `fields` to keep: the envelope is added to them."""
+        # Two things never happen at once: a controller takes them one after the other.
+        if self.now <= self._last:
+            self.now = self._last + _TICK
+        self._last = self.now
         self._seq = seq = self._seq + 1
         if seq == 1:
             fields["follows"] = (0, 0)

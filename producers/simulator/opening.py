@@ -34,7 +34,13 @@ def open_shoe(table: Table, schedule: Schedule) -> None:
     continuous = configuration.shuffling == "continuous"
     make = ContinuousShuffler if continuous else Shoe
     table.shoes += 1
-    shoe = ShoeInPlay(table.shoes, make(configuration.decks, table.rng), event_ids=opening.event_ids, finding=finding)
+    shoe = ShoeInPlay(
+        table.shoes,
+        make(configuration.decks, table.rng),
+        rounds_too_many=opening.rounds_too_many,
+        event_ids=opening.event_ids,
+        finding=finding,
+    )
     table.shoe = shoe
     table.pause(10 if continuous else _SHUFFLE_SECONDS)
     loaded = table.controller.send(
@@ -150,6 +156,7 @@ def close_shoe(table: Table, reason: str) -> None:
             pay_commission(table, patron)
     table.kept_free = {}
     table.controller.wait(2 * SECOND)
-    table.controller.send("shoe_closed", shoe=shoe.number, reason=reason)
+    if not shoe.closed:
+        table.controller.send("shoe_closed", shoe=shoe.number, reason=reason)
     if table.configuration is not table.settings.configuration:
         publish(table, table.settings.configuration)

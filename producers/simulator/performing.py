@@ -18,6 +18,7 @@ _SETTLING: Final = 0.17
 _CLOSING: Final = 0.02
 _RESTING: Final = 0.06
 
+_TAKES_A_CARD: Final = frozenset({"card_drawn", "card_burned"})
 _MORE_ROUNDS_SHARE: Final = 0.7
 _CARDS_FOR_ONE_MORE: Final = 2 * ROUND_AT_MOST
 
@@ -44,6 +45,8 @@ def perform(table: Table, plan: RoundPlan) -> None:
     shoe.event_ids.setdefault("first_round", plan.opening.event_id)
     if shoe.rounds_too_many and shoe.over:
         shoe.event_ids["round_too_many"] = plan.opening.event_id
+    if plan.ends_shoe:
+        shoe.closed, shoe.end_after = True, number
     clear_layout(table, plan)
     table.controller.wait(int(_RESTING * pace))
 
@@ -93,7 +96,7 @@ def _with_cut_card(table: Table, shoe: ShoeInPlay, plan: RoundPlan) -> list[Step
     if shoe.cut_round is not None or until_cut is None or until_cut >= plan.used:
         return plan.draws
     steps = list(plan.draws)
-    drawn = [index for index, step in enumerate(steps) if step.kind == "card_drawn"]
+    drawn = [index for index, step in enumerate(steps) if step.kind in _TAKES_A_CARD]
     steps.insert(drawn[until_cut], Step("cut_card_reached"))
     _end_after_cut(table, shoe, plan.number)
     return steps

@@ -16,14 +16,22 @@ _NO_CARDS: Final = Hands((), ())
 
 
 class Step:
-    """An event of the round to be sent; `event_id` is known once it was."""
+    """An event to be sent while a round is played; `event_id` is known once it was."""
 
-    __slots__ = ("event_id", "fields", "kind")
+    __slots__ = ("event_id", "fields", "kind", "of_round")
 
     def __init__(self, kind: str, /, **fields: object) -> None:
         self.kind = kind
         self.fields = fields
+        self.of_round = True
         self.event_id = ""
+
+    @classmethod
+    def of_shoe(cls, kind: str, /, **fields: object) -> "Step":
+        """Return a step whose event is the shoe's and names no round."""
+        step = cls(kind, **fields)
+        step.of_round = False
+        return step
 
     def shown_by(self) -> str:
         """Return the event's id; nothing before it was sent."""
@@ -105,6 +113,7 @@ class RoundPlan:
     early_call: Step | None = None
     called: Outcome | None = None
     void: tuple[str, str] | None = None
+    ends_shoe: bool = False
     payments: list[Payment] = field(default_factory=list)
     opening: Step = field(default_factory=lambda: Step("round_opened"))
     bets_closed: Step = field(default_factory=lambda: Step("betting_closed"))

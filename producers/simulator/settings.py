@@ -101,9 +101,7 @@ class FloorSettings(StrictModel):
     def _both_sides_are_offered(self) -> Self:
         for table in self.tables:
             if len(Places(table.configuration, self.day, table.chip).mains) < 2:
-                raise ValueError(
-                    f"{table.table_id}: a table to simulate takes its chips on the player and on the banker"
-                )
+                raise ValueError(f"{table.table_id}: a table to simulate takes chips on the player and on the banker")
         return self
 
     @model_validator(mode="after")

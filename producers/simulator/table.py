@@ -32,6 +32,7 @@ class ShoeInPlay:
     cards_behind: int = 0
     rounds_too_many: int = 0
     end_after: int | None = None
+    closed: bool = False
     cut_round: int | None = None
     forged: str | None = None
     forged_seen: int = 0
@@ -42,6 +43,11 @@ class ShoeInPlay:
         """Return an identifier for a bet, unique in the shoe."""
         self.bets += 1
         return f"B{self.bets}"
+
+    @property
+    def next_is_taken(self) -> bool:
+        """Whether the next round may show the shoe's own deviation: in a forged shoe that is known only afterwards."""
+        return self.forged is not None or (self.rounds_too_many > 0 and self.rounds + 1 == self.end_after)
 
     @property
     def over(self) -> bool:
@@ -100,14 +106,16 @@ class Table:
         self.controller.wait(int(seconds * SECOND * (0.5 + self.rng.random())))
 
     def send(self, steps: Sequence[Step], round_number: int, microseconds: float) -> None:
-        """Send the events of a round, spread over about so many microseconds."""
+        """Send the steps of a round, spread over about so many microseconds."""
         assert self.shoe is not None
         controller, random, shoe = self.controller, self.rng.random, self.shoe.number
         pause = microseconds / (len(steps) or 1)
         for step in steps:
             controller.wait(1 + int(pause * (0.5 + random())))
             fields = step.fields
-            fields["shoe"], fields["round"] = shoe, round_number
+            fields["shoe"] = shoe
+            if step.of_round:
+                fields["round"] = round_number
             step.event_id = controller.emit(step.kind, fields)
 
     def label(self, finding: Finding, round_number: int) -> None:

@@ -173,12 +173,15 @@ def delay(
         yield heapq.heappop(waiting)[2]
 
 
+_ROUND_ENDS: Final = frozenset({"round_closed", "shoe_closed"})
+
+
 def _chapters(arrivals: Iterable[Arrival]) -> Iterator[list[Arrival]]:
     """Yield the arrivals in pieces: each round from opening to closing, and whatever lies between one by one."""
     chapter: list[Arrival] = []
     for arrival in arrivals:
         chapter.append(arrival)
-        if chapter[0].event.type != "round_opened" or arrival.event.type == "round_closed":
+        if chapter[0].event.type != "round_opened" or arrival.event.type in _ROUND_ENDS:
             yield chapter
             chapter = []
     if chapter:

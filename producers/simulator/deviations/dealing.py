@@ -109,6 +109,36 @@ def result_mismatch(table: Table, plan: RoundPlan) -> Finding | None:
     return Finding(("result_mismatch",), plan.call.shown_by, described)
 
 
+def burned_in_round(table: Table, plan: RoundPlan) -> Finding | None:
+    """A card is burned after the round's cards are out, where art. 8 allows it before a round only."""
+    if table.configuration.shuffling == "continuous":
+        return None
+    burned = Step.of_shoe("card_burned", reason="before_round")
+    plan.draws.append(burned)
+    plan.used += 1
+    return Finding(("burned_in_round",), burned.shown_by, "a card burned after the deal")
+
+
+def void_without_error(table: Table, plan: RoundPlan) -> Finding | None:
+    """A round is cancelled for a card found face up, though that card and the bets stay valid (art. 4)."""
+    place = table.rng.randrange(len(plan.draws))
+    plan.draws.insert(place, Step("card_exposed", card=plan.draws[place].fields["card"]))
+    void_round(plan, "a card lay face up in the shoe")
+    # Only when the round is over is it sure that nothing else was wrong with it.
+    return Finding(("void_without_error",), plan.closing.shown_by, "void for a card found face up")
+
+
+def shoe_changed_in_round(table: Table, plan: RoundPlan) -> Finding | None:
+    """The shoe is changed while a round is in play, which is cancelled for it (art. 3(2))."""
+    assert table.shoe is not None
+    if table.shoe.finding:
+        return None
+    void_round(plan, "the shoe was changed")
+    plan.closing = Step.of_shoe("shoe_closed", reason="house_choice")
+    plan.ends_shoe = True
+    return Finding(("shoe_changed_in_round",), plan.closing.shown_by, "the shoe taken away in the round")
+
+
 def _next_cards(table: Table) -> list[str]:
     assert table.shoe is not None
     return table.shoe.source.ahead(ROUND_AT_MOST + 1)
@@ -165,4 +195,7 @@ DEALING_DEVIATIONS: Final = {
     "natural_ignored": natural_ignored,
     "deal_order": deal_order,
     "result_mismatch": result_mismatch,
+    "burned_in_round": burned_in_round,
+    "void_without_error": void_without_error,
+    "shoe_changed_in_round": shoe_changed_in_round,
 }

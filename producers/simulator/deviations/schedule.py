@@ -47,8 +47,7 @@ class Schedule:
     def before_round(self, table: Table) -> bool:
         """Let something go wrong between rounds, or tell that it is to go wrong in the round to come."""
         assert table.shoe is not None
-        # What a forged shoe will show is only known when it shows, so nothing else happens in it.
-        if self._settings is None or table.shoe.forged or self._rng.random() >= self._settings.per_round:
+        if self._settings is None or table.shoe.next_is_taken or self._rng.random() >= self._settings.per_round:
             return False
         kinds = len(BETWEEN_DEVIATIONS) + len(ROUND_DEVIATIONS)
         if self._rng.random() * kinds >= len(BETWEEN_DEVIATIONS):
