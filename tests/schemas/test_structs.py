@@ -90,6 +90,7 @@ def agreed(raw: bytes) -> Json | None:
         return None
     twin = json.loads(msgspec.json.encode(decoder.decode(raw)))
     expected = json.loads(model.model_dump_json())
+    expected["inner"] = {"small": model.inner.small}  # what a model keeps of unknown fields, a twin drops
     assert twin == expected
     return dict(twin)
 
