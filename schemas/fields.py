@@ -21,7 +21,8 @@ MAX_DEPTH: Final = 8
 class Model(BaseModel):
     """Base of every model of the contract: immutable, and unknown fields are kept rather than refused."""
 
-    model_config = ConfigDict(frozen=True, extra="allow")
+    # What Pitwatch writes has every field: the schema of a written message promises that to its readers.
+    model_config = ConfigDict(frozen=True, extra="allow", json_schema_serialization_defaults_required=True)
 
 
 class StrictModel(BaseModel):
