@@ -10,8 +10,7 @@ from contextlib import contextmanager
 from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
-from queue import LifoQueue
-from threading import Lock
+from threading import BoundedSemaphore, Lock
 from typing import Final, Self, TypeVar
 
 import clickhouse_connect
@@ -85,9 +84,9 @@ class ClickHouseStore:
         self._name = name
         self._identity = ""
         self._closed = False
-        self._opening = Lock()
-        self._readers: list[Client] = []
-        self._free: LifoQueue[Client] = LifoQueue()
+        self._state = Lock()
+        self._turns = BoundedSemaphore(READERS)
+        self._free: list[Client] = []
         self._normal_form = lru_cache(maxsize=512)(self._parse)
         self._writer = connect(_WRITER)
 
@@ -148,23 +147,25 @@ class ClickHouseStore:
             raise QueryRefused(f"{fmt[:40]!r} is no format")
         statement = self._normal_form(sql)
         wanted = None if has_format(statement) else fmt
+        bound = _bound(statement, parameters)
         with self._reading() as reader:
-            return reader.raw_query(statement, parameters=_bound(statement, parameters), fmt=wanted)
+            return reader.raw_query(statement, parameters=bound, fmt=wanted)
 
     def rows(self, sql: str, shape: type[T], parameters: Parameters | None = None) -> list[T]:
         """Return the answer's rows as `shape`."""
         statement = self._normal_form(sql)
+        bound = _bound(statement, parameters)
         with self._reading() as reader:
-            found = reader.query(statement, parameters=_bound(statement, parameters))
+            found = reader.query(statement, parameters=bound)
         return msgspec.convert(list(found.named_results()), list[shape])  # type: ignore[valid-type]  # a type at run time
 
     def close(self) -> None:
         """Close every client; the engine ends with the last."""
-        with self._opening:
+        with self._state:
             if self._closed:
                 return
             self._closed = True
-        for client in [*self._readers, self._writer]:
+        for client in [*self._free, self._writer]:
             client.close()
 
     def _parse(self, sql: str) -> str:
@@ -178,22 +179,32 @@ class ClickHouseStore:
     @contextmanager
     def _reading(self) -> Iterator[Client]:
         """Lend a reader's client, and say what goes wrong in the store's own words."""
-        self._check_open()
-        with querying():
-            client = self._reader()
+        with self._turns, querying():
+            client = self._take_reader()
             try:
                 yield client
-            finally:
-                self._free.put(client)
+            except BaseException:
+                # What a failed query had written already stays in the embedded engine's connection, and the next
+                # query's answer would begin with it (measured on 26.9). So the connection goes with its query.
+                client.close()
+                raise
+            self._give_back(client)
 
-    def _reader(self) -> Client:
-        with self._opening:
-            if self._free.empty() and len(self._readers) < READERS:
-                client = self._connect(reader_settings(self._settings.max_execution_seconds))
-                client.database = self._settings.database
-                self._readers.append(client)
-                return client
-        return self._free.get()
+    def _take_reader(self) -> Client:
+        with self._state:
+            self._check_open()
+            if self._free:
+                return self._free.pop()
+        client = self._connect(reader_settings(self._settings.max_execution_seconds))
+        client.database = self._settings.database
+        return client
+
+    def _give_back(self, client: Client) -> None:
+        with self._state:
+            if not self._closed:
+                self._free.append(client)
+                return
+        client.close()
 
     def _check_open(self) -> None:
         if self._closed:

@@ -26,8 +26,8 @@ CREATE TABLE IF NOT EXISTS alerts_versions${on_cluster}
         actual String,
         due Nullable(Int64),
         paid Nullable(Int64),
-        player_cards Array(LowCardinality(String)),
-        banker_cards Array(LowCardinality(String))
+        player_cards Array(String),
+        banker_cards Array(String)
     ) COMMENT 'What it rests on.',
     revision UInt64 COMMENT 'Rises with every new version of the same key; the highest one holds.',
     retracted Bool COMMENT 'The fact no longer holds: readers leave it out.',
@@ -70,8 +70,8 @@ CREATE VIEW IF NOT EXISTS alerts${on_cluster}
     actual String COMMENT 'What was done instead, as the text says it.',
     due Nullable(Decimal(18, 2)) COMMENT 'What was owed, in the currency of the table; null if nothing was.',
     paid Nullable(Decimal(18, 2)) COMMENT 'What was paid, collected or charged instead, in the currency of the table; null if nothing was.',
-    player_cards Array(LowCardinality(String)) COMMENT 'Cards of the player hand, in dealing order.',
-    banker_cards Array(LowCardinality(String)) COMMENT 'Cards of the banker hand, in dealing order.',
+    player_cards Array(String) COMMENT 'Cards of the player hand, in dealing order.',
+    banker_cards Array(String) COMMENT 'Cards of the banker hand, in dealing order.',
     revision UInt64 COMMENT 'Rises with every new version of the same key; the highest one holds.',
     src_topic LowCardinality(String) COMMENT 'Topic of the event that brought it about.',
     src_partition UInt64 COMMENT 'Partition of that event.',
