@@ -22,9 +22,6 @@ from schemas.ids import event_id, split_event_id
 _RUN_AT_MOST: Final = 3
 _RESTART_WITHIN: Final = 12
 _LOSABLE_BETS: Final = frozenset({"bet_placed", "bet_changed", "bet_withdrawn"})
-_KNOWN_AGAIN: Final = {"float_counted": "float_unexplained", "shoe_loaded": "commission_unsettled"}
-"""Type of event → the deviation that can be told again after it, though events were lost before."""
-
 _LOSABLE: Final = _LOSABLE_BETS | {"betting_closed", "cards_held_by", "card_drawn", "result_called"}
 
 
@@ -34,9 +31,8 @@ def distort(arrivals: Iterable[Arrival], table: SimulatedTable, seed: str) -> It
     stream = iter(arrivals)
     if telemetry.restarted:
         stream = restart(stream, rng, telemetry.restarted)
-    if telemetry.lost:
-        # A card lost from a forged shoe could be the copy that shows it, so such tables lose bets only.
-        stream = lose(stream, rng, telemetry.lost, _LOSABLE_BETS if table.deviations else _LOSABLE)
+    if telemetry.lost and (losable := _losable_at(table)):
+        stream = lose(stream, rng, telemetry.lost, losable)
     if telemetry.skewed:
         tolerance = timedelta(milliseconds=table.configuration.clock_tolerance_ms)
         silence = timedelta(seconds=table.configuration.silence_limit_seconds)
@@ -45,6 +41,17 @@ def distort(arrivals: Iterable[Arrival], table: SimulatedTable, seed: str) -> It
         latest = timedelta(milliseconds=telemetry.disorder_ms)
         stream = delay(stream, rng, telemetry.duplicated, telemetry.disordered, latest)
     return stream
+
+
+def _losable_at(table: SimulatedTable) -> frozenset[str]:
+    """Return the types of event a table may lose without hiding a deviation of its own.
+
+    A card lost from a forged shoe could be the copy that shows it, and where commission is marked nobody could tell a
+    debt from before the loss from one since.
+    """
+    if table.deviations is None:
+        return _LOSABLE
+    return frozenset() if table.configuration.commission.collection == "marked" else _LOSABLE_BETS
 
 
 def restart(arrivals: Iterable[Arrival], rng: Random, share: float) -> Iterator[Arrival]:
@@ -91,18 +98,18 @@ def lose(
 ) -> Iterator[Arrival]:
     """Lose up to three events in a row, of types `losable`, in a share of rounds.
 
-    Rounds are spared whose loss would be felt outside them: ties, after which stakes stand. What can't be told after a
-    loss loses its label: a short tray until the next count, commission unpaid until the next shoe.
+    Rounds are spared whose loss would be felt outside them: ties, after which stakes stand. A tray counted short after
+    a loss has no label, for until the count nobody could tell.
     """
-    untold: set[str] = set()
+    float_known = True
     for chapter in _chapters(arrivals):
         runs = _runs(chapter, losable) if _plain(chapter) and rng.random() < share else []
         if runs:
             _lose_from(chapter, runs[int(rng.random() * len(runs))], rng)
-            untold.update(_KNOWN_AGAIN.values())
+            float_known = False
         for arrival in chapter:
-            yield _without(arrival, untold) if untold and arrival.labels else arrival
-            untold.discard(_KNOWN_AGAIN.get(arrival.event.type, ""))
+            yield arrival if float_known else _without(arrival, "float_unexplained")
+            float_known = float_known or arrival.event.type == "float_counted"
 
 
 def _lose_from(chapter: list[Arrival], run: list[int], rng: Random) -> None:
@@ -114,8 +121,8 @@ def _lose_from(chapter: list[Arrival], run: list[int], rng: Random) -> None:
     del chapter[first:end]
 
 
-def _without(arrival: Arrival, codes: set[str]) -> Arrival:
-    return arrival._replace(labels=tuple(label for label in arrival.labels if codes.isdisjoint(label.codes)))
+def _without(arrival: Arrival, code: str) -> Arrival:
+    return arrival._replace(labels=tuple(label for label in arrival.labels if code not in label.codes))
 
 
 def _runs(chapter: list[Arrival], losable: frozenset[str]) -> list[list[int]]:
