@@ -1,5 +1,6 @@
 """What ClickHouse says when something is wrong, turned into the store's own errors."""
 
+import fcntl
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -117,17 +118,29 @@ def managing(what: str) -> Iterator[None]:
 
 def refused_path(path: Path, error: BaseException) -> StoreError:
     """Say why the embedded engine would not open `path`, and what to do."""
-    text = str(error)
-    if "Cannot lock file" in text:
+    if holder := _holder(path):
         return StoreUnavailable(
-            f"the store {path} belongs to another running process. Ask that one, or stop it: an embedded ClickHouse"
-            " folder admits one process, readers included"
+            f"the store {path} belongs to another running process ({holder}). Ask that one, or stop it: an embedded"
+            " ClickHouse folder admits one process, readers included"
         )
-    if "already initialized with path" in text:
+    if "already initialized with path" in str(error):
         return StoreUnavailable(
             f"this process has another embedded store open, so {path} has to wait: close that one first"
         )
     return _unavailable(f"the store {path} can't be opened", error)
+
+
+def _holder(path: Path) -> str:
+    """Return what the engine that has `path` open says of itself, empty where none has; the error doesn't tell."""
+    try:
+        with (path / "status").open(encoding="utf-8") as status:
+            try:
+                fcntl.flock(status, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return status.readline().strip()
+    except OSError:
+        pass
+    return ""
 
 
 def _unavailable(what: str, error: BaseException) -> StoreUnavailable:

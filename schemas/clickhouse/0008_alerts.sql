@@ -39,7 +39,7 @@ CREATE TABLE IF NOT EXISTS alerts_versions${on_cluster}
 )
 ENGINE = ${replicated}ReplacingMergeTree(revision, retracted)
 PARTITION BY toYYYYMM(utc_day)
-ORDER BY (alert_id)
+ORDER BY alert_id
 SETTINGS index_granularity = 2048, fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1
 COMMENT 'Alerts in every revision received; amounts in minor units. Readers use the view alerts.';
 
