@@ -26,8 +26,10 @@ _RED: Final = "#E24D42"
 _BLUE: Final = "#3F7FE8"
 _GREY: Final = "#6B7280"
 
-# Mark → colour. B is banker in the first two roads and blue in the derived ones.
-_SIDE_COLOURS: Final = {"B": _RED, "P": _BLUE, "T": _GREY}
+SIDE_COLOURS: Final = {"B": _RED, "P": _BLUE, "T": _GREY}
+"""Mark → colour in the bead plate and the big road."""
+
+# In the derived roads B is blue.
 _DERIVED_COLOURS: Final = {"R": _RED, "B": _BLUE}
 _BEADS: Final = {"B": "莊", "P": "閒", "T": "和"}
 _DERIVED_SYMBOLS: Final[dict[Road, str]] = {"big_eye_boy": "○", "small_road": "●", "cockroach_pig": "╱"}
@@ -81,13 +83,13 @@ def _cell(road: Road, cell: Cell) -> Text:
     if road == "bead_plate":
         return Text.assemble(
             "'" if cell.banker_pair else " ",
-            (_BEADS[cell.mark], f"bold white on {_SIDE_COLOURS[cell.mark]}"),
+            (_BEADS[cell.mark], f"bold white on {SIDE_COLOURS[cell.mark]}"),
             "." if cell.player_pair else " ",
         )
     if road == "big_road":
         ring = _RINGS[cell.banker_pair, cell.player_pair] + cell.mark
         ties = _TIES[min(cell.ties, len(_TIES) - 1)]
-        return Text.assemble((ring, f"bold {_SIDE_COLOURS[cell.mark]}"), (ties, "bold"))
+        return Text.assemble((ring, f"bold {SIDE_COLOURS[cell.mark]}"), (ties, "bold"))
     return Text.assemble(_derived(road, cell.mark), " ")
 
 
