@@ -78,7 +78,9 @@ def _bounded(changes: dict[str, JsonValue]) -> dict[str, JsonValue]:
 TableId = Annotated[str, Field(pattern=TABLE_ID_PATTERN)]
 """A table, unique on the floor: letters, digits, ``_ . -``, at most 40."""
 
-Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.@/ -]{0,59}$")]
+NAME_PATTERN: Final = r"^[A-Za-z0-9][A-Za-z0-9_.@/ -]{0,59}$"
+
+Name = Annotated[str, Field(pattern=NAME_PATTERN)]
 """A person, pit, bet position or slip: what a badge or a form says, at most 60 characters."""
 
 EventId = Annotated[str, Field(pattern=EVENT_ID_PATTERN)]

@@ -1,15 +1,16 @@
 # ruff: noqa: ANN401  annotations are values here, and values of every kind
 """Fast twins of the contract's models.
 
-The contract is written once, as pydantic models. Decoding with pydantic costs several microseconds an event, more than
-a table's whole share of the hot path, so `struct_of` derives from a model the msgspec struct with the same fields, the
-same bounds and the same defaults. A twin can't say what a validator function says; `has_validators` tells of which
-models that is true. For all others a test holds that the twin accepts nothing which its model refuses.
+The contract is written once, as pydantic models. Decoding with pydantic costs many times what the hot path can spend on
+an event, so `struct_of` derives from a model the msgspec struct with the same fields, the same bounds and the same
+defaults. A twin can't say what a validator function says; `has_validators` tells of which models that is true. For all
+others a test holds that the twin accepts nothing which its model refuses.
 """
 
 import types
 from collections.abc import Callable, Iterator
 from datetime import datetime
+from functools import partial
 from typing import Annotated, Any, Final, TypeVar, Union, cast, get_args, get_origin
 
 import annotated_types
@@ -20,7 +21,7 @@ from pydantic_core import to_jsonable_python
 
 M = TypeVar("M", bound=BaseModel)
 
-_twins: dict[tuple[type[BaseModel], str | None, str], type[Any]] = {}
+_twins: dict[tuple[type[BaseModel], str | None, str, bool], type[Any]] = {}
 
 # Constraint of annotated-types → the keyword of msgspec.Meta that says the same.
 _BOUNDS: Final[dict[type, str]] = {
@@ -33,17 +34,21 @@ _BOUNDS: Final[dict[type, str]] = {
 }
 
 
-def struct_of(model: type[M], *, tag: str | None = None, tag_field: str = "type") -> type[M]:
+_TEXT: Final = (str, type(None))
+
+
+def struct_of(model: type[M], *, tag: str | None = None, tag_field: str = "type", patterns: bool = True) -> type[M]:
     """Return the struct twin of `model`, typed as the model itself so that callers stay checked.
 
     With `tag`, the twin is one arm of a tagged union: `tag_field` comes first on the wire and is read as an attribute.
+    Without `patterns`, whoever decodes holds the fields that `patterned` names to theirs.
     """
-    key = (model, tag, tag_field)
+    key = (model, tag, tag_field, patterns)
     if key not in _twins:
         _twins[key] = msgspec.defstruct(
             model.__name__,
             [
-                _struct_field(name, field)
+                _struct_field(name, field, patterns=patterns)
                 for name, field in model.model_fields.items()
                 if tag is None or name != tag_field
             ],
@@ -81,6 +86,19 @@ def has_validators(model: type[BaseModel], *, besides: frozenset[str] = frozense
     )
 
 
+def patterned(model: type[BaseModel]) -> dict[str, str]:
+    """Return the text fields of `model` that have to match a pattern, each with its pattern."""
+    return {name: pattern for name, field in model.model_fields.items() if (pattern := _text_pattern(field))}
+
+
+def _text_pattern(field: FieldInfo) -> str:
+    """Return the pattern of a field that holds a text or None, and an empty text for any other field."""
+    parts = [*field.metadata, *_parts(field.annotation)]
+    if any(get_origin(part) in (tuple, dict) or (isinstance(part, type) and part not in _TEXT) for part in parts):
+        return ""
+    return next((pattern for part in parts if (pattern := _pattern(part))), "")
+
+
 def _parts(annotation: Any) -> Iterator[Any]:
     """Yield an annotation, what it is made of, and the metadata on every level of it."""
     yield annotation
@@ -88,8 +106,8 @@ def _parts(annotation: Any) -> Iterator[Any]:
         yield from _parts(part)
 
 
-def _struct_field(name: str, field: FieldInfo) -> tuple[str, Any] | tuple[str, Any, Any]:
-    annotation = _translate(field.annotation, field.metadata)
+def _struct_field(name: str, field: FieldInfo, *, patterns: bool) -> tuple[str, Any] | tuple[str, Any, Any]:
+    annotation = _translate(field.annotation, field.metadata, patterns=patterns or not _text_pattern(field))
     if field.is_required():
         return name, annotation
     if field.default_factory is not None:
@@ -101,24 +119,26 @@ def _struct_field(name: str, field: FieldInfo) -> tuple[str, Any] | tuple[str, A
     return name, annotation, field.default
 
 
-def _translate(annotation: Any, metadata: list[Any]) -> Any:
+def _translate(annotation: Any, metadata: list[Any], *, patterns: bool) -> Any:
     """Return the msgspec annotation that accepts what the pydantic one accepts."""
     if annotation is JsonValue:
         return Any
+    inside = partial(_translate, patterns=patterns)
     origin = get_origin(annotation)
     if origin is Annotated:
         inner, *more = get_args(annotation)
-        return _translate(inner, [*more, *metadata])
+        return inside(inner, [*more, *metadata])
     if origin in (Union, types.UnionType):
         arms = get_args(annotation)
-        return Union[tuple(_translate(arm, metadata if arm is not type(None) else []) for arm in arms)]  # noqa: UP007
+        return Union[tuple(inside(arm, metadata if arm is not type(None) else []) for arm in arms)]  # noqa: UP007
     if origin in (tuple, dict):
-        arms = tuple(arm if arm is Ellipsis else _translate(arm, []) for arm in get_args(annotation))
+        arms = tuple(arm if arm is Ellipsis else inside(arm, []) for arm in get_args(annotation))
         return _bounded(types.GenericAlias(cast(type, origin), arms), metadata)
     if annotation in (AwareDatetime, datetime):
         return Annotated[datetime, msgspec.Meta(tz=True)]
-    is_model = isinstance(annotation, type) and issubclass(annotation, BaseModel)
-    return struct_of(annotation) if is_model else _bounded(annotation, metadata)
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return struct_of(annotation)
+    return _bounded(annotation, [item for item in _flat(metadata) if patterns or not _pattern(item)])
 
 
 def _bounded(annotation: Any, metadata: list[Any]) -> Any:
@@ -127,10 +147,14 @@ def _bounded(annotation: Any, metadata: list[Any]) -> Any:
         for kind, keyword in _BOUNDS.items():
             if isinstance(constraint, kind):
                 bounds[keyword] = getattr(constraint, keyword)
-        if pattern := getattr(constraint, "pattern", None):
+        if pattern := _pattern(constraint):
             # Python's `$` also matches before a final newline; pydantic's does not.
             bounds["pattern"] = pattern.removesuffix("$") + "\\Z" if pattern.endswith("$") else pattern
     return Annotated[annotation, msgspec.Meta(**bounds)] if bounds else annotation
+
+
+def _pattern(constraint: Any) -> str:
+    return getattr(constraint, "pattern", None) or ""
 
 
 def _flat(metadata: list[Any]) -> Iterator[Any]:

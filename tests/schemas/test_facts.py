@@ -128,6 +128,17 @@ def test_what_is_no_fact_is_refused(raw: bytes) -> None:
         decode_fact(raw)
 
 
+def test_endless_nesting_is_refused_like_anything_else() -> None:
+    with pytest.raises(msgspec.DecodeError, match="nested without end"):
+        decode_fact(b'{"fact":"dead_letter","x":' + b"[" * 100_000)
+
+
+@given(st.binary(max_size=100))
+def test_bytes_that_are_no_fact_are_refused(raw: bytes) -> None:
+    with pytest.raises(msgspec.DecodeError):
+        decode_fact(raw)
+
+
 def test_facts_of_a_later_version_are_read_without_what_is_new() -> None:
     fields = {"table_id": "B", "occurred_at": "2026-03-01T00:00:00Z", "reason": "r", "detail": "d", "raw": ""}
     raw = json.dumps({"fact": "dead_letter", **fields}).encode()

@@ -27,7 +27,7 @@ from schemas.configuration import TableConfiguration
 from schemas.events import EVENT_TYPES
 from schemas.facts import FACT_MODELS
 from schemas.fields import Instant, Model, StrictModel
-from schemas.structs import has_validators, struct_of
+from schemas.structs import has_validators, patterned, struct_of
 from schemas.wire import JUDGED_BY_MODEL
 from tests.schemas.messages import ODD_TOKENS, Json, damaged_events
 
@@ -188,6 +188,34 @@ def test_a_model_has_one_twin_for_each_tag() -> None:
 def test_a_twin_has_its_models_name_and_docstring() -> None:
     for twin in (struct_of(Inner), struct_of(Inner, tag="a")):
         assert (twin.__name__, twin.__doc__, twin.__module__) == ("Inner", Inner.__doc__, __name__)
+
+
+class Texts(Model):
+    """Texts of a shape, alone and inside other things."""
+
+    word: Word
+    perhaps: Word | None = None
+    short: Annotated[str, Field(max_length=3)] = ""
+    bounded: Annotated[str, Field(max_length=5, pattern="^b")] = "b"
+    many: tuple[Word, ...] = ()
+    counts: dict[Word, Small] = Field(default_factory=dict)
+    either: Union[Word, int] = 1  # noqa: UP007
+    inner: Strict | None = None
+
+
+def test_a_twin_without_patterns_leaves_those_it_names_to_its_reader() -> None:
+    assert patterned(Texts) == {"word": "^[a-z]{1,3}$", "perhaps": "^[a-z]{1,3}$", "bounded": "^b"}
+    loose = msgspec.json.Decoder(struct_of(Texts, patterns=False))
+    strict = msgspec.json.Decoder(struct_of(Texts))
+    left_open = b'{"word":"A","perhaps":"A","bounded":"a"}'
+    assert (loose.decode(left_open).word, loose.decode(left_open).perhaps) == ("A", "A")
+    with pytest.raises(msgspec.ValidationError, match="matching regex"):
+        strict.decode(left_open)
+    for field in ('"short":"abcd"', '"bounded":"abcdef"', '"many":["A"]', '"counts":{"A":1}', '"either":"A"',
+                  '"inner":{"word":"A"}', '"perhaps":1'):  # fmt: skip
+        for decoder in (loose, strict):
+            with pytest.raises(msgspec.ValidationError):
+                decoder.decode(f'{{"word":"a",{field}}}')
 
 
 def test_a_twin_costs_the_garbage_collector_nothing() -> None:
