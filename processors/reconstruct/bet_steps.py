@@ -3,12 +3,12 @@
 from collections.abc import Iterable
 from typing import Final, get_args
 
-from processors.reconstruct.dealing import judge_round
+from processors.reconstruct.dealing import accuse_uncorrected, judge_round
+from processors.reconstruct.refusals import Unusable
 from processors.reconstruct.rounds import round_of
-from processors.reconstruct.settle import commission_entry
 from processors.reconstruct.state import BetState, RoundState
-from processors.reconstruct.table import EvidenceRow, Table, Unusable, Who
-from processors.reconstruct.table_steps import move_chips
+from processors.reconstruct.table import EvidenceRow, Table, Who
+from processors.reconstruct.tray import charge_commission, move_chips
 from processors.rules.limits import Stake, change_after_tie, companion, differential, one_side, stake_limits
 from processors.rules.procedure import reserved_place
 from schemas.cards import Hand
@@ -30,33 +30,45 @@ HANDS: Final[tuple[Hand, ...]] = get_args(Hand)
 MAIN_BETS_ON: Final = {side: frozenset(name for name in MAIN_BETS if CATALOGUE[name].side == side) for side in HANDS}
 """The main bets on each hand."""
 
+COMPANIONS: Final = frozenset(name for name, bet in CATALOGUE.items() if bet.companion)
+"""The bets that are only taken together with a main bet."""
+
 
 def bet_placed(table: Table, event: BetPlaced) -> None:
     """A stake is put down: at once against the clock of the round, the places, and the bets on offer."""
     play = round_of(table, event)
     if event.bet_id in play.bets:
         raise Unusable("bet_exists", f"bet {event.bet_id} stands already; bet_changed alters it")
-    bet = BetState(
+    patron_id = event.patron_id or ""
+    if not patron_id and event.posture == "seated":
+        patron_id = table.state.seats.get(event.seat, "")
+    bet = play.bets[event.bet_id] = BetState(
         event.bet_id,
         event.bet,
         event.stake,
         event.seat,
         event.area,
         event.posture,
-        event.patron_id or "",
+        patron_id,
         event.occurred_at,
         [event.event_id],
         late=play.betting_closed,
     )
-    play.bets[event.bet_id] = bet
+    if not play.complete:
+        return
     if play.kind == "demonstration":
         _alert(table, event, "bet_in_demonstration", bet, actual=table.money(bet.stake))
     elif play.betting_closed:
         _alert(table, event, "late_bet", bet, actual=table.money(bet.stake))
-    if table.rules.judged and bet.bet not in table.rules.offers:
-        _alert(table, event, "bet_not_offered", bet)
+    _judge_offer(table, event, bet)
     if finding := reserved_place(event.seat, event.area, event.posture):
         _alert(table, event, finding.kind, bet, actual=str(finding.actual))
+
+
+def _judge_offer(table: Table, event: Event, bet: BetState) -> None:
+    """Art. 13 and the approvals since: a table takes the bets on its layout."""
+    if table.rules.judged and bet.bet not in table.rules.offers:
+        _alert(table, event, "bet_not_offered", bet)
 
 
 def bet_changed(table: Table, event: BetChanged) -> None:
@@ -64,31 +76,37 @@ def bet_changed(table: Table, event: BetChanged) -> None:
     play = round_of(table, event)
     bet = _bet(play, event)
     moved_to = event.bet or bet.bet
-    if play.betting_closed:
-        _late_change(table, event, bet, event.stake, moved_to)
-    elif bet.carried:
-        _change_after_tie(table, event, bet, event.stake, moved_to)
+    _judge_change(table, event, play, bet, event.stake, moved_to)
+    is_moved = moved_to != bet.bet
     bet.stake = event.stake
     bet.bet = moved_to
+    if is_moved and play.complete:
+        _judge_offer(table, event, bet)
 
 
 def bet_withdrawn(table: Table, event: BetWithdrawn) -> None:
     """A stake is taken back."""
     play = round_of(table, event)
     bet = _bet(play, event)
-    if play.betting_closed:
-        _late_change(table, event, bet, 0, bet.bet)
-    elif bet.carried:
-        _change_after_tie(table, event, bet, 0, bet.bet)
+    _judge_change(table, event, play, bet, 0, bet.bet)
     del play.bets[event.bet_id]
 
 
 def _bet(play: RoundState, event: BetEvent) -> BetState:
     bet = play.bets.get(event.bet_id)
     if bet is None:
-        raise Unusable("no_such_bet", f"no bet {event.bet_id} stands in shoe {event.shoe} round {event.round}")
+        raise Unusable("no_such_bet", f"no bet {event.bet_id} was seen in shoe {event.shoe} round {event.round}")
     bet.event_ids.append(event.event_id)
     return bet
+
+
+def _judge_change(table: Table, event: BetEvent, play: RoundState, bet: BetState, stake: int, moved_to: str) -> None:
+    if not play.complete or play.kind != "live":
+        return
+    if play.betting_closed:
+        _late_change(table, event, bet, stake, moved_to)
+    elif bet.carried and table.rules.judged:
+        _change_after_tie(table, event, bet, stake, moved_to)
 
 
 def _late_change(table: Table, event: BetEvent, bet: BetState, stake: int, moved_to: str) -> None:
@@ -103,8 +121,6 @@ def _late_change(table: Table, event: BetEvent, bet: BetState, stake: int, moved
 
 def _change_after_tie(table: Table, event: BetEvent, bet: BetState, stake: int, moved_to: str) -> None:
     """Art. 12: what may be done with a stake that a tie left standing is the table's policy."""
-    if not table.rules.judged:
-        return
     policy = table.rules.configuration.tie_policy
     done = change_after_tie(Stake(bet.bet, bet.stake), Stake(moved_to, stake), policy)
     if finding := done.finding:
@@ -127,71 +143,94 @@ def close_betting(table: Table, event: RoundEvent, play: RoundState) -> None:
     play.betting_closed_at = event.occurred_at
     if not table.rules.judged or play.kind != "live" or not play.complete:
         return
-    totals = {"player": 0, "banker": 0}
-    owners: dict[str, list[BetState]] = {}
     offers = table.rules.offers
+    totals = {"player": 0, "banker": 0}
     for bet in play.bets.values():
-        if owner := bet.owner:
-            owners.setdefault(owner, []).append(bet)
-        if bet.bet in MAIN_BETS:
-            totals[str(CATALOGUE[bet.bet].side)] += bet.stake
         limits = offers.get(bet.bet)
         if limits is not None and (finding := stake_limits(bet.stake, *limits)):
             words = {"expected": table.money(int(finding.expected)), "actual": table.money(bet.stake)}
             _alert(table, event, finding.kind, bet, **words)
-    _judge_owners(table, event, owners.values())
-    limit = table.rules.configuration.differential
+        if bet.bet in MAIN_BETS:
+            totals[str(CATALOGUE[bet.bet].side)] += bet.stake
+    for bets in _by_owner(play).values():
+        _judge_owner(table, event, play, bets)
+    # Stakes that a tie left and nobody saw may make up for a difference.
+    limit = None if play.carry_unknown else table.rules.configuration.differential
     if finding := differential(totals["player"], totals["banker"], limit):
         evidence = EvidenceRow(
-            event_ids=_bet_events(play),
+            event_ids=_event_ids(bet for bet in play.bets.values() if bet.bet in MAIN_BETS),
             expected=table.money(int(finding.expected)),
             actual=table.money(int(finding.actual)),
         )
         table.alert(event, finding.kind, "", evidence)
 
 
-def _judge_owners(table: Table, event: Event, owners: Iterable[list[BetState]]) -> None:
+def _by_owner(play: RoundState) -> dict[str, list[BetState]]:
+    """Return the bets by whose they are, as far as it is known. A seat has one patron, whom another bet may name."""
+    bets = play.bets.values()
+    seats = {bet.seat: bet.patron_id for bet in bets if bet.posture == "seated" and bet.patron_id}
+    owners: dict[str, list[BetState]] = {}
+    for bet in bets:
+        owner = bet.patron_id or (seats.get(bet.seat) if bet.posture == "seated" else "") or bet.owner
+        if owner:
+            owners.setdefault(owner, []).append(bet)
+    return owners
+
+
+def _judge_owner(table: Table, event: Event, play: RoundState, bets: list[BetState]) -> None:
     """The wiki's rules on one patron's bets together: one side only, and the lucky six with a side."""
-    only_one = table.rules.configuration.one_side_per_patron
-    for bets in owners:
-        stakes = {side: sum(bet.stake for bet in bets if bet.bet in names) for side, names in MAIN_BETS_ON.items()}
-        sides = [side for side, stake in stakes.items() if stake]
-        if only_one and (finding := one_side(stakes["player"], stakes["banker"])):
-            ids = tuple(event_id for bet in bets for event_id in bet.event_ids)
-            who = bets[0]
-            evidence = EvidenceRow(event_ids=ids, expected=str(finding.expected), actual=str(finding.actual))
-            table.alert(event, finding.kind, who.owner, evidence, who=Who(who.seat, who.patron_id))
-        for bet in bets:
-            if finding := companion(bet.bet, sides):
-                _alert(table, event, finding.kind, bet, expected=str(finding.expected), actual=str(finding.actual))
+    companions = [bet for bet in bets if bet.bet in COMPANIONS]
+    if len(bets) == 1 and not companions:
+        return
+    stakes = {side: sum(bet.stake for bet in bets if bet.bet in names) for side, names in MAIN_BETS_ON.items()}
+    if table.rules.configuration.one_side_per_patron and (finding := one_side(stakes["player"], stakes["banker"])):
+        who = bets[0]
+        evidence = EvidenceRow(event_ids=_event_ids(bets), expected=str(finding.expected), actual=str(finding.actual))
+        table.alert(event, finding.kind, who.owner, evidence, who=Who(who.seat, who.patron_id))
+    if play.carry_unknown:
+        # The main bet may be one that a tie left and nobody saw.
+        return
+    sides = [side for side, stake in stakes.items() if stake]
+    for bet in companions:
+        if finding := companion(bet.bet, sides):
+            _alert(table, event, finding.kind, bet, expected=str(finding.expected), actual=str(finding.actual))
 
 
-def _bet_events(play: RoundState) -> tuple[str, ...]:
-    return tuple(event_id for bet in play.bets.values() for event_id in bet.event_ids if bet.bet in MAIN_BETS)
+def _event_ids(bets: Iterable[BetState]) -> tuple[str, ...]:
+    return tuple(event_id for bet in bets for event_id in bet.event_ids)
 
 
 def stake_collected(table: Table, event: StakeCollected) -> None:
     """A stake goes into the tray."""
+    play = round_of(table, event)
     move_chips(table, event.amount)
-    if bet := _moved(table, event, "stake_wrongly_collected", event.amount):
+    if bet := _moved(table, event, play, "stake_wrongly_collected"):
         bet.collected += event.amount
+    else:
+        play.stray_collected += event.amount
 
 
 def payout_made(table: Table, event: PayoutMade) -> None:
     """Winnings leave the tray."""
-    move_chips(table, -event.amount)
-    if bet := _moved(table, event, "overpaid", event.amount):
-        bet.paid += event.amount
-
-
-def _moved(table: Table, event: StakeCollected | PayoutMade, code: str, amount: int) -> BetState | None:
-    """Return the bet that chips were moved for. Chips moved for a bet that doesn't stand are an alert of their own."""
     play = round_of(table, event)
-    _judge_uncorrected(table, event, play)
+    move_chips(table, -event.amount)
+    if bet := _moved(table, event, play, "overpaid"):
+        bet.paid += event.amount
+    else:
+        play.stray_paid += event.amount
+
+
+def _moved(table: Table, event: StakeCollected | PayoutMade, play: RoundState, code: str) -> BetState | None:
+    """Return the bet that chips were moved for. Chips moved for a bet that doesn't stand are an alert of their own."""
+    play.chips_moved = True
+    if play.complete and not play.voided:
+        judge_round(table, event)
+        accuse_uncorrected(table, event)
     bet = play.bets.get(event.bet_id)
     if bet is not None:
         bet.event_ids.append(event.event_id)
     elif play.complete and not play.carry_unknown:
+        amount = event.amount
         evidence = EvidenceRow(
             bet_id=event.bet_id, bet="?", expected="0", actual=table.money(amount), due=0, paid=amount
         )
@@ -199,29 +238,11 @@ def _moved(table: Table, event: StakeCollected | PayoutMade, code: str, amount: 
     return bet
 
 
-def _judge_uncorrected(table: Table, event: Event, play: RoundState) -> None:
-    """Art. 10: a round with a dealing error is put right or void, but never paid."""
-    if play.paid_uncorrected or play.voided or not play.complete or play.kind != "live":
-        return
-    judge_round(table, event)
-    if play.dealing_errors:
-        play.paid_uncorrected = True
-        ids = (*(event_id for error in play.dealing_errors for event_id in error.event_ids), event.event_id)
-        table.alert(event, "uncorrected_round_paid", "", EvidenceRow(event_ids=tuple(dict.fromkeys(ids))))
-
-
 def commission_charged(table: Table, event: CommissionCharged) -> None:
     """Commission is taken or marked (art. 18)."""
-    play = round_of(table, event)
-    bet = play.bets.get(event.bet_id)
-    if bet is None:
-        if play.complete and not play.carry_unknown:
-            raise Unusable("no_such_bet", f"no bet {event.bet_id} stands in shoe {event.shoe} round {event.round}")
-        return
-    bet.event_ids.append(event.event_id)
+    bet = _bet(round_of(table, event), event)
     bet.commission += event.amount
-    entry = "marked" if table.rules.marked else "deducted"
-    commission_entry(table, event, bet.seat, bet.patron_id, entry, event.amount, bet.bet_id)
+    charge_commission(table, event, bet)
 
 
 def _alert(

@@ -2,9 +2,10 @@
 
 from processors.reconstruct.bet_steps import MAIN_BETS_ON, close_betting
 from processors.reconstruct.dealing import due_hand, has_hands, judge_draw, judge_round, review
+from processors.reconstruct.refusals import Unusable
 from processors.reconstruct.rounds import round_of
-from processors.reconstruct.state import RoundState
-from processors.reconstruct.table import EvidenceRow, Table, Unusable, Who
+from processors.reconstruct.state import RoundState, ShoeState
+from processors.reconstruct.table import EvidenceRow, Table, Who
 from processors.rules.hands import view
 from processors.rules.procedure import called_result, holder
 from schemas.events import CardCorrected, CardDrawn, CardExposed, CardsHeldBy, Event, ResultCalled
@@ -18,12 +19,13 @@ def card_drawn(table: Table, event: CardDrawn) -> None:
     cards = play.player if event.hand == "player" else play.banker
     if event.position != len(cards) + 1:
         _out_of_place(play, event, len(cards))
-    due = due_hand(play) if play.complete else None
+    is_judged = play.complete and not play.voided
+    due = due_hand(play) if is_judged else None
     opening = not has_hands(play)
     cards.append(event.card)
     play.card_event_ids.append(event.event_id)
     see_card(table, event, event.card)
-    if play.complete:
+    if is_judged:
         if play.dealing_errors:
             review(table, event)
         judge_draw(table, event, due, opening=opening)
@@ -37,16 +39,18 @@ def _out_of_place(play: RoundState, event: CardDrawn, held: int) -> None:
     play.complete = False
 
 
-def see_card(table: Table, event: Event, card: str, *, out: int = 1) -> None:
+def see_card(table: Table, event: Event, card: str) -> None:
     """Count a card that left the shoe face up; more copies than decks can't be (art. 1)."""
-    shoe = table.state.shoe
+    shoe, play = table.state.shoe, table.state.round
     if shoe is None or shoe.shuffling != "shoe":
         return
-    shoe.cards_out += out
+    shoe.cards_out += 1
     copies = shoe.seen[card] = shoe.seen.get(card, 0) + 1
-    if copies > shoe.decks:
+    # Where something is missing, so may be the word that a card was only read wrongly.
+    is_certain = shoe.loading_seen and (play is None or play.complete)
+    if copies > shoe.decks and is_certain and copies - shoe.doubtful.get(card, 0) > shoe.decks:
         evidence = EvidenceRow(expected=str(shoe.decks), actual=str(copies), card=card)
-        table.alert(event, "excess_copies", card, evidence)
+        table.alert(event, "excess_copies", f"{card}:{copies}", evidence)
 
 
 def card_corrected(table: Table, event: CardCorrected) -> None:
@@ -57,27 +61,31 @@ def card_corrected(table: Table, event: CardCorrected) -> None:
     if place > len(cards) or (place == len(cards) and event.card is None):
         raise Unusable("card_position", f"{event.hand} card {event.position} was not dealt, so it can't be corrected")
     old = cards[place] if place < len(cards) else None
-    if event.card is None:
-        del cards[place]
-    else:
-        cards[place : place + 1] = [event.card]
-    _recount(table, event, old)
-    play.card_event_ids.append(event.event_id)
-    if play.complete:
-        review(table, event, reason=event.reason)
-        _check_call(table, event)
-
-
-def _recount(table: Table, event: CardCorrected, old: str | None) -> None:
-    """A misread card was never out; one dealt by mistake was, and stays out."""
-    shoe = table.state.shoe
-    if event.reason == "misread" and shoe is not None and old in shoe.seen:
-        shoe.cards_out -= 1
-        shoe.seen[old] -= 1
-        if not shoe.seen[old]:
-            del shoe.seen[old]
+    cards[place : place + 1] = [event.card] if event.card else []
+    if event.reason == "misread" and old is not None and table.state.shoe is not None:
+        _unsee_card(table, event, old, table.state.shoe)
     if event.card is not None:
         see_card(table, event, event.card)
+    play.card_event_ids.append(event.event_id)
+    if play.complete:
+        review(table, event, reason=event.reason, position=event.position)
+        _check_call(table, event, misread=event.reason == "misread")
+
+
+def _unsee_card(table: Table, event: CardCorrected, card: str, shoe: ShoeState) -> None:
+    """A misread card was never out; one dealt by mistake was, and stays out."""
+    copies = shoe.seen.get(card, 0)
+    if not copies:
+        return
+    shoe.cards_out -= 1
+    if copies > 1:
+        shoe.seen[card] = copies - 1
+    else:
+        del shoe.seen[card]
+    about = f"{card}:{copies}"
+    if table.alert_id("excess_copies", about) in table.play().raised:
+        evidence = EvidenceRow(expected=str(shoe.decks), actual=str(copies), card=card)
+        table.alert(event, "excess_copies", about, evidence, status="withdrawn")
 
 
 def card_exposed(table: Table, event: CardExposed) -> None:
@@ -89,29 +97,35 @@ def result_called(table: Table, event: ResultCalled) -> None:
     """The dealer calls the result (art. 11)."""
     play = round_of(table, event)
     play.called = event.outcome
-    judge_round(table, event)
-    _check_call(table, event)
+    if not play.voided:
+        judge_round(table, event)
+        _check_call(table, event)
 
 
-def _check_call(table: Table, event: Event) -> None:
-    """Compare the call with the cards, and again when either changes."""
+def _check_call(table: Table, event: Event, *, misread: bool = False) -> None:
+    """Compare the call with the cards, and again when either changes; cards read wrongly made no call wrong."""
     play = table.play()
-    if not play.called or not play.complete or not has_hands(play):
+    if not play.called or play.voided or not play.complete or not has_hands(play):
         return
     seen = view(tuple(play.player), tuple(play.banker))
     finding = called_result(play.called, seen)  # type: ignore[arg-type]  # read from an event
     if finding or play.mismatch:
-        status = "raised" if finding else "corrected"
         ids = (*play.card_event_ids, event.event_id)
-        evidence = EvidenceRow(expected=seen.outcome, actual=play.called, event_ids=ids)
-        table.alert(event, "result_mismatch", "", evidence, status=status)
+        evidence = EvidenceRow(expected=seen.outcome, actual=play.called, event_ids=tuple(dict.fromkeys(ids)))
+        table.alert(
+            event,
+            "result_mismatch",
+            "",
+            evidence,
+            status="raised" if finding else "withdrawn" if misread else "corrected",
+        )
     play.mismatch = finding is not None
 
 
 def cards_held_by(table: Table, event: CardsHeldBy) -> None:
     """Art. 16: a patron who opens the cards is the seated one who bet most on that hand."""
     play = round_of(table, event)
-    if not play.complete or not table.rules.judged:
+    if not play.complete or play.carry_unknown or play.kind != "live" or not table.rules.judged:
         return
     stakes: dict[int, int] = {}
     for bet in play.bets.values():

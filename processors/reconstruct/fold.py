@@ -4,21 +4,29 @@ This is the core's front door. Nothing here reads a clock, a file or chance: wha
 it was appended, is all there is. A fold can be written down at any record and go on elsewhere as if it never stopped.
 """
 
+import zlib
 from datetime import timedelta
-from typing import Final, cast
+from typing import Final, Literal, cast
 
 import msgspec
 
-from processors.reconstruct.journal import Journal, Pages, dead_letter
+from processors.reconstruct.dead_letters import dead_letter
+from processors.reconstruct.journal import Journal, Pages
 from processors.reconstruct.sequencer import Entry, Sequencer
 from processors.reconstruct.state import TableState
-from schemas.events import HOUSE_EVENT_TYPES, SYSTEM_EVENT_TYPES, Correction, Event, GapExpired
+from schemas.events import HOUSE_EVENT_TYPES, SYSTEM_EVENT_TYPES, Event, GapExpired
 from schemas.facts import Fact
 from schemas.ids import SYSTEM_EPOCH
 from schemas.log import Record
 from schemas.wire import InvalidEvent, decode_event
 
 MAX_SYSTEM_IDS: Final = 1024
+"""Of Pitwatch's own events so many are remembered, to tell repeats."""
+
+OWN_EVENT_TYPES: Final = SYSTEM_EVENT_TYPES | HOUSE_EVENT_TYPES
+"""What may come with epoch 0."""
+
+COMPRESSION_LEVEL: Final = 1
 
 
 class FoldSettings(msgspec.Struct, frozen=True):
@@ -28,9 +36,10 @@ class FoldSettings(msgspec.Struct, frozen=True):
     window_rounds: int = 80
 
 
-class Snapshot(msgspec.Struct):
-    """A fold written down."""
+class Snapshot(msgspec.Struct, array_like=True):
+    """A fold written down. A new version of what folds remember gets a new number, and old ones are not read."""
 
+    version: Literal[2]
     table_id: str
     sequencer: Sequencer
     pages: Pages
@@ -68,50 +77,68 @@ class TableFold:
 
     def apply(self, record: Record) -> list[Fact]:
         """Return the facts that a record of the table brings about. Never raises for anything a record may hold."""
-        journal = self.journal
-        journal.out = out = []
+        sequencer, journal = self.sequencer, self.journal
+        out: list[Fact] = []
+        journal.emissions.out = out
         try:
             event = decode_event(record.value)
         except InvalidEvent as error:
-            return [self._refuse(_entry(record, 0, 0), error.reason, error.detail, error)]
-        entry = _entry(record, event.epoch, event.seq)
-        sequencer = self.sequencer
-        if sequencer.is_next(event.epoch, event.seq) and event.table_id == self.table_id:
-            sequencer.next_seq += 1
-            self._take(entry, event)
-        elif problem := self._problem(event):
-            out.append(self._refuse(entry, *problem, event))
-        elif event.epoch == SYSTEM_EPOCH:
-            self._take_system(entry, event)
+            self._refuse(_entry(record, 0, 0), error.reason, error.detail, error)
         else:
-            self._take_out_of_order(entry, event)
+            entry = _entry(record, event.epoch, event.seq)
+            if (
+                event.seq == sequencer.next_seq
+                and event.epoch == sequencer.epoch
+                and event.table_id == self.table_id
+                and not sequencer.pending
+            ):
+                # The event just due, and nothing waits: the everyday case.
+                sequencer.next_seq += 1
+                journal.take(entry, event)
+                return out
+            self._take_otherwise(entry, event)
+        if sequencer.pending:
+            self._take_all(sequencer.release(record.appended_at))
         return out
 
-    def _take(self, entry: Entry, event: Event) -> None:
-        self.journal.take(entry, event)
-        if event.type == "correction":
-            self.journal.correct(entry, cast(Correction, event))
+    def _take_otherwise(self, entry: Entry, event: Event) -> None:
+        sequencer = self.sequencer
+        epoch, seq = event.epoch, event.seq
+        if problem := self._problem(event):
+            self._refuse(entry, *problem, event)
+        elif epoch == SYSTEM_EPOCH:
+            self._take_system(entry, event)
+        elif sequencer.is_known(epoch, seq):
+            self._check_repeat(entry, event)
+        elif sequencer.is_late(epoch, seq):
+            self._take_late(entry, event)
+        else:
+            sequencer.hold(msgspec.structs.replace(entry, link=event.follows if seq == 1 else None))
 
     def _problem(self, event: Event) -> tuple[str, str] | None:
         """Say why a well-formed event can't be this table's, if so."""
         if event.table_id != self.table_id:
             return "wrong_table", f"the message was sent as table {self.table_id}'s but names {event.table_id}"
         if event.epoch == SYSTEM_EPOCH:
-            if event.type in SYSTEM_EVENT_TYPES or event.type in HOUSE_EVENT_TYPES:
+            if event.type in OWN_EVENT_TYPES:
                 return None
             return "system_epoch", f"epoch 0 is Pitwatch's own; a table's {event.type} has its boot count"
         if event.type in SYSTEM_EVENT_TYPES:
-            return "system_type", f"only Pitwatch writes {event.type}"
+            return "system_type", f"only Pitwatch writes {event.type}, with epoch 0"
         if event.seq == 0:
             return "numbering", "a controller numbers its events from 1"
         if self.sequencer.is_damage(event.epoch, event.seq):
-            at = f"{self.sequencer.epoch}:{self.sequencer.next_seq}"
-            return "numbering", f"{event.epoch}:{event.seq} is too far from {at}, the next one due"
+            return "numbering", self._damage(event)
         return None
+
+    def _damage(self, event: Event) -> str:
+        sequencer = self.sequencer
+        due = f"{sequencer.epoch}:{sequencer.next_seq}, the next one due" if sequencer.started else "any beginning"
+        return f"{event.epoch}:{event.seq} is too far from {due}"
 
     def _take_system(self, entry: Entry, event: Event) -> None:
         if event.seq in self._system_seqs:
-            self.repeats += 1
+            self._check_repeat(entry, event)
             return
         self._system_seqs[event.seq] = None
         if len(self._system_seqs) > MAX_SYSTEM_IDS:
@@ -119,64 +146,77 @@ class TableFold:
         if event.type == "gap_expired":
             expired = cast(GapExpired, event)
             self._take_all(self.sequencer.expire(expired.through_epoch, expired.through_seq))
-        self._take(entry, event)
-
-    def _take_out_of_order(self, entry: Entry, event: Event) -> None:
-        sequencer = self.sequencer
-        epoch, seq = event.epoch, event.seq
-        if sequencer.is_known(epoch, seq):
-            self._check_repeat(entry, event)
-        elif sequencer.is_late(epoch, seq):
-            self._take_late(entry, event)
-        else:
-            sequencer.hold(entry, event.follows)
-        self._take_all(sequencer.release(entry.appended_at))
+        self.journal.take(entry, event)
 
     def _take_all(self, released: list[Entry]) -> None:
-        for index, entry in enumerate(released):
-            found = next(other for other in released[index:] if other.raw)
-            event = decode_event(found.raw)
-            if entry.raw:
-                self._take(entry, event)
+        """Take entries that waited; a gap happened, as far as anybody knows, when the event found behind it did."""
+        events = [decode_event(entry.raw) if entry.raw else None for entry in released]
+        for index, (entry, event) in enumerate(zip(released, events, strict=True)):
+            if event is None:
+                found = next(other for other in events[index:] if other)
+                self.journal.take_gap(msgspec.structs.replace(entry, appended_at=found.occurred_at))
             else:
                 self.journal.take(entry, event)
+        damaged, self.sequencer.damaged = self.sequencer.damaged, []
+        for entry in damaged:
+            event = decode_event(entry.raw)
+            self._refuse(entry, "numbering", self._damage(event), event)
 
     def _take_late(self, entry: Entry, event: Event) -> None:
         """An event whose time is over: it goes where it belongs, and what followed is worked out again."""
         self.sequencer.fill(event.epoch, event.seq)
-        if not self.journal.insert(entry):
+        if not self.journal.insert(entry, event):
             detail = "it came after its place in the table's history had been closed"
-            self.journal.out.append(self._refuse(entry, "too_late", detail, event))
-        elif event.type == "correction":
-            self.journal.correct(entry, cast(Correction, event))
+            self._refuse(entry, "too_late", detail, event)
+        if event.follows and event.seq == 1 and (hole := self.sequencer.end_of_epoch(event.follows)):
+            self.journal.end_gap(hole, event.follows[1], entry)
 
     def _check_repeat(self, entry: Entry, event: Event) -> None:
         """A repeat says nothing new; an event that reuses another's number says that something is wrong."""
-        known = self.sequencer.pending.get((event.epoch, event.seq))
-        if known is None:
-            index = self.journal.index_of(event.epoch, event.seq)
-            known = None if index is None else self.journal.entries[index]
-        if known is not None and known.raw != entry.raw and decode_event(known.raw) != event:
-            detail = f"another event has the id {event.event_id}; the one that came first stands"
-            self.journal.out.append(self._refuse(entry, "conflict", detail, event))
+        known = self.sequencer.pending.get((event.epoch, event.seq)) or self.journal.find(event.epoch, event.seq)
+        if known is not None:
+            if known.raw == entry.raw or decode_event(known.raw) == event:
+                self.repeats += 1
+            else:
+                detail = f"another event has the id {event.event_id}; the one that came first stands"
+                self._refuse(entry, "conflict", detail, event)
+        elif problem := self._no_repeat(event):
+            self._refuse(entry, *problem, event)
         else:
             self.repeats += 1
 
-    def _refuse(self, entry: Entry, reason: str, detail: str, what: Event | InvalidEvent) -> Fact:
-        place = (what.event_id, getattr(what, "shoe", 0), getattr(what, "round", 0))
-        return dead_letter(self.table_id, entry, reason, detail, place)
+    def _no_repeat(self, event: Event) -> tuple[str, str] | None:
+        """Say why an event with a number used long ago may be no repeat of what then had it."""
+        if event.epoch == SYSTEM_EPOCH:
+            return None
+        if (event.epoch, event.seq) <= self.sequencer.forgotten:
+            return "too_late", "nobody remembers any more whether an event of that number came before"
+        last = self.state.last_occurred_at
+        if last is not None and event.occurred_at > last:
+            detail = "the number was used before this happened: was the controller's boot count set back?"
+            return "numbering", detail
+        return None
+
+    def _refuse(self, entry: Entry, reason: str, detail: str, what: Event | InvalidEvent) -> None:
+        self.journal.emissions.out.append(dead_letter(self.table_id, entry, reason, detail, what))
 
     def snapshot(self) -> bytes:
         """Return the fold written down."""
-        return msgspec.msgpack.encode(
-            Snapshot(self.table_id, self.sequencer, self.journal.pages(), list(self._system_seqs))
-        )
+        written = Snapshot(2, self.table_id, self.sequencer, self.journal.pages(), list(self._system_seqs))
+        return zlib.compress(msgspec.msgpack.encode(written), COMPRESSION_LEVEL)
 
     @classmethod
     def restore(cls, snapshot: bytes, settings: FoldSettings) -> "TableFold":
-        """Return the fold that `snapshot` holds. Raises `msgspec.MsgspecError` for bytes that are none."""
-        written = _snapshots.decode(snapshot)
+        """Return the fold that `snapshot` holds, to go on under `settings`.
+
+        Raises `msgspec.MsgspecError` for bytes that are no snapshot, or one of another version.
+        """
+        try:
+            written = _snapshots.decode(zlib.decompress(snapshot))
+        except zlib.error as error:
+            raise msgspec.DecodeError(f"no snapshot: {error}") from error
         fold = cls(written.table_id, settings)
+        written.sequencer.gap_limit = fold.sequencer.gap_limit
         fold.sequencer = written.sequencer
         fold.journal.open_at(written.pages)
         fold._system_seqs = dict.fromkeys(written.system_seqs)

@@ -1,39 +1,72 @@
 """Which round and shoe an event belongs to, also where their beginning was never seen."""
 
+from typing import Final
+
 import msgspec
 
-from processors.reconstruct.settle import emit_shoe, finish
+from processors.reconstruct.closing import finish
+from processors.reconstruct.refusals import Unusable
+from processors.reconstruct.rows import emit_shoe
 from processors.reconstruct.state import BetState, RoundState, ShoeState
-from processors.reconstruct.table import Table, Unusable
+from processors.reconstruct.table import Table
 from processors.rules.roads import RoadState
 from schemas.events import RoundEvent, ShoeEvent
 
+MAX_JUMP: Final = 1_000
+"""No table plays a thousand shoes, or rounds of one shoe, unheard: such a number is damage."""
+
 
 def round_of(table: Table, event: RoundEvent) -> RoundState:
-    """Return the event's round, opening it as incomplete where its opening was missed. Raises `Unusable`."""
+    """Return the event's round, taking it up in the middle where its opening was missed. Raises `Unusable`."""
     play = table.state.round
     if play is not None and play.number == event.round and play.shoe == event.shoe:
         return play
+    shoe = make_way(table, event)
+    return begin_round(table, event, shoe, "live", opening_seen=False)
+
+
+def make_way(table: Table, event: RoundEvent) -> ShoeState:
+    """End the round in play for the event's, which is the next one, and return its shoe. Raises `Unusable`."""
+    state = table.state
     shoe = shoe_of(table, event)
-    number = table.state.round.number if table.state.round else 0
-    if event.round <= max(table.state.last_round, number):
-        raise Unusable("round_over", f"shoe {event.shoe} round {event.round} is over")
-    if table.state.round:
+    last = state.round.number if state.round else state.last_round
+    if event.round <= last:
+        raise Unusable("round_over", f"shoe {event.shoe} is past the beginning of round {event.round}")
+    if last and event.round > last + MAX_JUMP:
+        raise Unusable("numbering", f"round {event.round} can't come next after round {last} of shoe {event.shoe}")
+    if state.round:
         finish(table, event, closed=False)
-    return begin_round(table, event, shoe, "live", complete=False)
+    return shoe
 
 
-def begin_round(table: Table, event: RoundEvent, shoe: ShoeState, kind: str, *, complete: bool) -> RoundState:
+def begin_round(table: Table, event: RoundEvent, shoe: ShoeState, kind: str, *, opening_seen: bool) -> RoundState:
     """Start a round, with the stakes that a tie left standing."""
     state = table.state
+    if event.round != state.last_round + 1:
+        # Whole rounds went by unseen: of what stands on the layout now, nobody saw it put there.
+        state.standing, state.carry_unknown = {}, True
+        shoe.complete = False
     day, shift = table.day_of(event.occurred_at)
     table.follow_day(day)
-    play = RoundState(shoe.number, event.round, kind, event.occurred_at, day, shift, complete=complete)
+    play = RoundState(
+        shoe.number,
+        event.round,
+        kind,
+        event.occurred_at,
+        day,
+        shift,
+        complete=opening_seen,
+        kind_known=opening_seen,
+        burned=shoe.burned_next,
+    )
+    shoe.burned_next = 0
     if kind == "live":
         play.carry_unknown = state.carry_unknown
         play.bets = {bet_id: _carried(bet) for bet_id, bet in state.standing.items()}
         state.standing = {}
     state.round = play
+    # Rounds are played at open tables only, whether or not the opening was seen.
+    state.is_open = True
     return play
 
 
@@ -45,23 +78,37 @@ def _carried(bet: BetState) -> BetState:
 def shoe_of(table: Table, event: ShoeEvent) -> ShoeState:
     """Return the event's shoe, taking it up in the middle where its loading was missed. Raises `Unusable`."""
     shoe = table.state.shoe
-    if shoe is not None:
-        if shoe.number == event.shoe:
-            return shoe
-        if event.shoe < shoe.number:
-            raise Unusable("shoe_over", f"shoe {event.shoe} is over; shoe {shoe.number} is in play")
-    configuration = table.rules.configuration
-    return begin_shoe(table, event, configuration.decks, configuration.shuffling, complete=False)
-
-
-def begin_shoe(table: Table, event: ShoeEvent, decks: int, shuffling: str, *, complete: bool) -> ShoeState:
-    """Put a new shoe in play; whatever the old one left open is over."""
-    state = table.state
-    if state.round:
+    if shoe is not None and shoe.number == event.shoe:
+        return shoe
+    check_next_shoe(table, event)
+    if table.state.round:
         finish(table, event, closed=False)
-    roads = RoadState(tail=table.rules.configuration.road_tail)
-    state.shoe = ShoeState(event.shoe, decks, shuffling, event.occurred_at, complete=complete, roads=roads)
+    configuration = table.rules.configuration
+    return begin_shoe(table, event, configuration.decks, configuration.shuffling, loading_seen=False)
+
+
+def check_next_shoe(table: Table, event: ShoeEvent) -> None:
+    """Raise `Unusable` where the event's shoe can't be the next one."""
+    last = table.state.shoe.number if table.state.shoe else 0
+    if event.shoe <= last:
+        raise Unusable("shoe_over", f"shoe {event.shoe} is past its loading; shoe {last} is the newest")
+    if last and event.shoe > last + MAX_JUMP:
+        raise Unusable("numbering", f"shoe {event.shoe} can't come next after shoe {last}")
+
+
+def begin_shoe(table: Table, event: ShoeEvent, decks: int, shuffling: str, *, loading_seen: bool) -> ShoeState:
+    """Put a new shoe in play; no stake stands on from the one before."""
+    state = table.state
+    state.shoe = ShoeState(
+        event.shoe,
+        decks,
+        shuffling,
+        event.occurred_at,
+        complete=loading_seen,
+        loading_seen=loading_seen,
+        roads=RoadState(tail=table.rules.configuration.road_tail),
+    )
     state.last_round = 0
-    state.standing = {}
-    emit_shoe(table, event, "loaded" if complete else "in_play")
+    state.standing, state.carry_unknown = {}, False
+    emit_shoe(table, event, "loaded" if loading_seen else "in_play")
     return state.shoe

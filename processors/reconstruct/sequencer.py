@@ -6,7 +6,7 @@ and goes on; whatever turns up later is marked late, for the journal to put in i
 """
 
 from datetime import datetime, timedelta
-from typing import Final, NamedTuple
+from typing import Final
 
 import msgspec
 
@@ -17,14 +17,28 @@ MAX_SEQ_JUMP: Final = 1_000_000
 MAX_EPOCH_JUMP: Final = 1_000
 """No controller loses a million events or boots a thousand times unheard: such a number is damage, not a gap."""
 
+MAX_FIRST_SEQ: Final = 10**12
+MAX_FIRST_EPOCH: Final = 1_000_000
+"""The highest numbers with which a table may begin to be heard."""
+
 MAX_EPOCHS_KEPT: Final = 64
 MAX_HOLES_KEPT: Final = 256
 
+OPEN_END: Final = 2**62
+"""The last seq of a hole whose end nobody knows: the controller restarted and didn't say after which event."""
 
-class Entry(NamedTuple):
+Number = tuple[int, int]
+"""An event's epoch and seq."""
+
+BEGINNING: Final[Number] = (0, 0)
+"""What the first event of a controller's very first boot follows."""
+
+
+class Entry(msgspec.Struct, array_like=True, frozen=True, gc=False):
     """A record as it was read, with its place in the table's own numbering; where `raw` is empty, a gap to `last`.
 
-    Events that Pitwatch wrote itself have epoch 0.
+    Events that Pitwatch wrote itself have epoch 0. `link` is the number of the event beside this one: for the first
+    event of an epoch that is held back, the one it says it follows; for a gap, the one found behind it.
     """
 
     epoch: int
@@ -34,6 +48,7 @@ class Entry(NamedTuple):
     offset: int
     appended_at: datetime
     last: int = 0
+    link: Number | None = None
 
     @property
     def is_gap(self) -> bool:
@@ -41,7 +56,7 @@ class Entry(NamedTuple):
         return not self.raw
 
 
-class Missing(msgspec.Struct, array_like=True, gc=False):
+class Missing(msgspec.Struct, array_like=True, frozen=True, gc=False):
     """Events given up for lost: `first` to `last` of one epoch. `quiet` ones lie before what was ever seen."""
 
     epoch: int
@@ -53,16 +68,20 @@ class Missing(msgspec.Struct, array_like=True, gc=False):
 class Sequencer(msgspec.Struct):
     """Where a table's numbering stands: the next seq due, what waits behind a gap, and what was given up.
 
-    `last_seqs` holds the last seq of former epochs, `follows` what the first events of epochs to come said.
+    `last_seqs` holds the last seq of former epochs, `missing` the holes in what was released. Of numbers up to
+    `forgotten` nobody remembers whether they are missing. `damaged` are events to be refused, for the fold to take.
     """
 
     gap_limit: timedelta
     epoch: int = 0
-    next_seq: int = 0
-    pending: dict[tuple[int, int], Entry] = {}
-    follows: dict[int, tuple[int, int]] = {}
+    # No event has this number: Pitwatch's own, of epoch 0, never come in order.
+    next_seq: int = -1
+    pending: dict[Number, Entry] = {}
+    openings: list[int] = []
     last_seqs: dict[int, int] = {}
     missing: list[Missing] = []
+    forgotten: Number = BEGINNING
+    damaged: list[Entry] = []
     deadline: datetime | None = None
 
     @property
@@ -70,25 +89,22 @@ class Sequencer(msgspec.Struct):
         """Whether any event was released yet."""
         return self.epoch > 0
 
-    def is_next(self, epoch: int, seq: int) -> bool:
-        """Tell whether the event is just the one due and nothing waits: the everyday case."""
-        return epoch == self.epoch and seq == self.next_seq and not self.pending
-
     def is_damage(self, epoch: int, seq: int) -> bool:
         """Tell whether the numbers are too far off to be a table's."""
         if not self.started:
-            return False
+            return epoch > MAX_FIRST_EPOCH or seq > MAX_FIRST_SEQ
         if epoch == self.epoch:
             return seq > self.next_seq + MAX_SEQ_JUMP
         return epoch > self.epoch + MAX_EPOCH_JUMP or (epoch > self.epoch and seq > MAX_SEQ_JUMP)
 
     def is_known(self, epoch: int, seq: int) -> bool:
-        """Tell whether the event was released or waits already, so that this is a repeat."""
-        if (epoch, seq) in self.pending:
+        """Tell whether the event was released or waits already, so that this is a repeat, as far as is remembered."""
+        number = (epoch, seq)
+        if number in self.pending:
             return True
-        if epoch > self.epoch or (epoch == self.epoch and seq >= self.next_seq):
+        if not self.is_late(epoch, seq) or self._hole(epoch, seq) is not None:
             return False
-        return (epoch == self.epoch or seq <= self.last_seqs.get(epoch, 0)) and self._hole(epoch, seq) is None
+        return epoch == self.epoch or seq <= self.last_seqs.get(epoch, 0) or number <= self.forgotten
 
     def is_late(self, epoch: int, seq: int) -> bool:
         """Tell whether the event, not known yet, belongs before what was released already."""
@@ -96,38 +112,35 @@ class Sequencer(msgspec.Struct):
 
     def fill(self, epoch: int, seq: int) -> None:
         """Note that a late event was found: it is missing no more."""
+        last = self.last_seqs.get(epoch, 0)
         hole = self._hole(epoch, seq)
-        if hole is None:
+        if hole is not None:
+            parts = ((hole.first, seq - 1), (seq + 1, hole.last))
+            self._replace(hole, *(Missing(epoch, first, last, hole.quiet) for first, last in parts if first <= last))
+        elif seq > last + 1:
             # Behind the last event known of an epoch: what lies between is missing, though nobody could tell.
-            last = self.last_seqs.get(epoch, 0)
-            if seq > last + 1:
-                self.missing.append(Missing(epoch, last + 1, seq - 1, quiet=True))
-            self.last_seqs[epoch] = seq
-            return
-        self.missing.remove(hole)
-        if hole.first < seq:
-            self.missing.append(Missing(epoch, hole.first, seq - 1, hole.quiet))
-        if seq < hole.last:
-            self.missing.append(Missing(epoch, seq + 1, hole.last, hole.quiet))
+            self._note(Missing(epoch, last + 1, seq - 1, quiet=True))
+        if epoch != self.epoch:
+            self._end_epoch(epoch, max(last, seq))
 
-    def hold(self, entry: Entry, follows: tuple[int, int] | None) -> None:
+    def end_of_epoch(self, follows: Number) -> Missing | None:
+        """Learn where an epoch ended from what the first event of the next one, which was late, says it follows.
+
+        Returns the hole that reached beyond that, None where there is none; its end is known now.
+        """
+        epoch, last = follows
+        tail = next((hole for hole in self.missing if hole.epoch == epoch and hole.last == OPEN_END), None)
+        if tail is not None:
+            self._replace(tail, *([Missing(epoch, tail.first, last, tail.quiet)] if tail.first <= last else []))
+        return tail
+
+    def hold(self, entry: Entry) -> None:
         """Keep an event that isn't due yet."""
         self.pending[entry.epoch, entry.seq] = entry
-        if follows is not None:
-            self.follows[entry.epoch] = follows
+        if entry.seq == 1 and entry.epoch > self.epoch:
+            self.openings.append(entry.epoch)
         due = entry.appended_at + self.gap_limit
         self.deadline = due if self.deadline is None or due < self.deadline else self.deadline
-
-    def advance(self, epoch: int, seq: int) -> None:
-        """Take the event as released."""
-        if epoch != self.epoch:
-            self.follows.pop(epoch, None)
-            self.last_seqs[self.epoch] = self.next_seq - 1
-            # What is forgotten here can't be told from a repeat any more; the journal's window is far shorter.
-            for old in sorted(self.last_seqs)[:-MAX_EPOCHS_KEPT]:
-                del self.last_seqs[old]
-        self.epoch = epoch
-        self.next_seq = seq + 1
 
     def release(self, now: datetime) -> list[Entry]:
         """Return, in order, what may go: events now due, and gaps whose time is over at the log's time `now`."""
@@ -138,9 +151,9 @@ class Sequencer(msgspec.Struct):
         return released
 
     def expire(self, epoch: int, seq: int) -> list[Entry]:
-        """Give up every gap before the named event, as the log says to, and return what was waiting behind."""
+        """Give up every gap up to the named event, as the log says to, and return what was waiting behind."""
         released: list[Entry] = []
-        while self.pending and min(self.pending) <= (epoch, seq):
+        while self.pending and (self.epoch, self.next_seq) <= (epoch, seq):
             released += self._give_up()
             released += self._due()
         return released
@@ -150,53 +163,94 @@ class Sequencer(msgspec.Struct):
         while self.pending:
             key = (self.epoch, self.next_seq)
             if key not in self.pending:
-                key = min(self.pending)
+                key = min(self.pending) if self.openings else key
                 if not self._opens(key):
                     break
-            entry = self.pending.pop(key)
-            self.advance(*key)
-            released.append(entry)
-        if released or not self.pending:
+            released.append(self._pop(key))
+            self._advance(*key)
+        if released:
             self._reset_deadline()
         return released
 
-    def _opens(self, key: tuple[int, int]) -> bool:
-        """Tell whether `key` is the first event of the epoch that comes right after the last event released."""
+    def _opens(self, key: Number) -> bool:
+        """Tell whether `key` is the first event of an epoch that comes right after the last event released."""
         epoch, seq = key
-        follows = self.follows.get(epoch)
         if seq != 1 or epoch <= self.epoch:
             return False
+        follows = self.pending[key].link
         if not self.started:
-            return follows is None or follows == (0, 0)
-        return follows == (self.epoch, self.next_seq - 1)
+            return follows in (None, BEGINNING)
+        # A controller that remembers less than it sent before it restarted has lost nothing of what it sent.
+        return follows is not None and follows[0] == self.epoch and follows[1] < self.next_seq
 
     def _give_up(self) -> list[Entry]:
         """Go on to the first event that waits, and return the gaps before it and that event."""
         epoch, seq = key = min(self.pending)
-        entry = self.pending.pop(key)
-        holes = self._holes_before(epoch, seq)
-        self.missing = [*self.missing, *holes][-MAX_HOLES_KEPT:]
-        self.advance(epoch, seq)
+        entry = self._pop(key)
+        if self.is_damage(epoch, seq):
+            self.damaged.append(entry)
+            self._reset_deadline()
+            return []
+        holes = self._holes_before(entry)
+        for hole in holes:
+            self._note(hole)
+        self._advance(epoch, seq)
         self._reset_deadline()
-        gaps = [_gap(hole, entry) for hole in holes if not hole.quiet]
-        return [*gaps, entry]
+        return [*(_gap(hole, entry) for hole in holes if not hole.quiet), entry]
 
-    def _holes_before(self, epoch: int, seq: int) -> list[Missing]:
+    def _holes_before(self, entry: Entry) -> list[Missing]:
+        epoch, seq = entry.epoch, entry.seq
         if epoch == self.epoch:
             return [Missing(epoch, self.next_seq, seq - 1)]
-        holes: list[Missing] = []
-        before, last = self.follows.get(epoch, (0, 0))
-        if self.started and before == self.epoch and last >= self.next_seq:
-            holes.append(Missing(before, self.next_seq, last))
-        elif self.started and before > self.epoch:
-            # Whole epochs went by unheard; the count of the last one is all that is known of them.
-            holes.append(Missing(before, 1, last))
+        holes = self._holes_after_last(entry) if self.started else []
         if seq > 1:
             holes.append(Missing(epoch, 1, seq - 1, quiet=not self.started))
         return holes
 
+    def _holes_after_last(self, entry: Entry) -> list[Missing]:
+        """Return what is missing behind the last event released, now that a later epoch begins."""
+        before, last = entry.link or BEGINNING
+        if before == self.epoch:
+            return [Missing(before, self.next_seq, last)]
+        # Nobody says where this epoch ended; where whole epochs went by unheard, the last one's count is known.
+        holes = [Missing(self.epoch, self.next_seq, OPEN_END)]
+        if self.epoch < before < entry.epoch and last > 0:
+            holes.append(Missing(before, 1, last))
+        return holes
+
+    def _pop(self, key: Number) -> Entry:
+        entry = self.pending.pop(key)
+        if key[0] in self.openings and key[1] == 1:
+            self.openings.remove(key[0])
+        return entry
+
+    def _advance(self, epoch: int, seq: int) -> None:
+        if epoch != self.epoch and self.started:
+            self._end_epoch(self.epoch, self.next_seq - 1)
+        self.epoch = epoch
+        self.next_seq = seq + 1
+
+    def _end_epoch(self, epoch: int, last: int) -> None:
+        self.last_seqs[epoch] = last
+        for old in sorted(self.last_seqs)[:-MAX_EPOCHS_KEPT]:
+            self._forget(old, self.last_seqs.pop(old))
+
     def _hole(self, epoch: int, seq: int) -> Missing | None:
         return next((h for h in self.missing if h.epoch == epoch and h.first <= seq <= h.last), None)
+
+    def _replace(self, hole: Missing, *parts: Missing) -> None:
+        self.missing.remove(hole)
+        for part in parts:
+            self._note(part)
+
+    def _note(self, hole: Missing) -> None:
+        self.missing.append(hole)
+        if len(self.missing) > MAX_HOLES_KEPT:
+            oldest = self.missing.pop(0)
+            self._forget(oldest.epoch, oldest.last)
+
+    def _forget(self, epoch: int, last: int) -> None:
+        self.forgotten = max(self.forgotten, (epoch, last))
 
     def _reset_deadline(self) -> None:
         oldest = min((entry.appended_at for entry in self.pending.values()), default=None)
@@ -205,4 +259,13 @@ class Sequencer(msgspec.Struct):
 
 def _gap(hole: Missing, found: Entry) -> Entry:
     """Return the entry that stands for missing events, placed where the event after them was read."""
-    return Entry(hole.epoch, hole.first, b"", found.partition, found.offset, found.appended_at, hole.last)
+    return Entry(
+        hole.epoch,
+        hole.first,
+        b"",
+        found.partition,
+        found.offset,
+        found.appended_at,
+        hole.last,
+        (found.epoch, found.seq),
+    )

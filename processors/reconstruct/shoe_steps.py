@@ -1,12 +1,12 @@
 """Events of the shoe, and a round's beginning and end: opening procedure, cut card, voids (arts. 1–3, 8, 10)."""
 
 from processors.reconstruct.card_steps import see_card
-from processors.reconstruct.rounds import begin_round, begin_shoe, round_of, shoe_of
-from processors.reconstruct.settle import emit_shoe, finish
+from processors.reconstruct.closing import finish
+from processors.reconstruct.rounds import begin_round, begin_shoe, check_next_shoe, make_way, round_of, shoe_of
+from processors.reconstruct.rows import emit_shoe
 from processors.reconstruct.state import ShoeState
-from processors.reconstruct.table import EvidenceRow, Table, Unusable
-from processors.reconstruct.table_steps import demand_commission
-from processors.rules.findings import Finding
+from processors.reconstruct.table import Table
+from processors.reconstruct.tray import demand_commission
 from processors.rules.procedure import (
     burn_before_round,
     burn_count,
@@ -32,15 +32,24 @@ from schemas.events import (
 
 def shoe_loaded(table: Table, event: ShoeLoaded) -> None:
     """A new shoe (art. 1): commission marked during the last one is due by now."""
-    state = table.state
-    if state.shoe is not None and event.shoe <= state.shoe.number:
-        raise Unusable("shoe_over", f"shoe {event.shoe} was loaded already; shoe {state.shoe.number} is the newest")
-    demand_commission(table, event, tuple(state.ledger))
-    begin_shoe(table, event, event.decks, event.shuffling, complete=True)
-    configured = table.rules.configuration.decks if table.rules.judged else None
-    _raise(table, event, shoe_decks(event.decks, configured))
+    check_next_shoe(table, event)
+    _leave_round(table, event)
+    demand_commission(table, event, tuple(table.state.ledger))
+    table.follow_day(table.day_of(event.occurred_at)[0])
+    begin_shoe(table, event, event.decks, event.shuffling, loading_seen=True)
+    table.report(event, shoe_decks(event.decks, table.rules.configuration.decks if table.rules.judged else None))
     if event.shuffling == "continuous":
         table.unapproved(event, "continuous_shuffler")
+
+
+def _leave_round(table: Table, event: Event) -> None:
+    """Art. 3(2): the shoe is changed after a round, so not between its first card and its result."""
+    play = table.state.round
+    if play is None:
+        return
+    if play.complete and not play.called:
+        table.report(event, shoe_change(bool(play.player or play.banker)))
+    finish(table, event, closed=False)
 
 
 def shoe_cut(table: Table, event: ShoeCut) -> None:
@@ -48,9 +57,8 @@ def shoe_cut(table: Table, event: ShoeCut) -> None:
     shoe = shoe_of(table, event)
     shoe.cut_by = event.cut_by
     shoe.cards_behind_cut = event.cards_behind
-    depth = table.rules.configuration.cut_card_depth
     if table.rules.judged:
-        _raise(table, event, cut_depth(event.cards_behind, depth))
+        table.report(event, cut_depth(event.cards_behind, table.rules.configuration.cut_card_depth), event.event_id)
 
 
 def card_burned(table: Table, event: CardBurned) -> None:
@@ -60,14 +68,23 @@ def card_burned(table: Table, event: CardBurned) -> None:
         if not shoe.burned:
             shoe.first_burned = event.card or ""
         shoe.burned += 1
-    elif play := table.state.round:
-        play.burned += 1
-        if play.complete:
-            _raise(table, event, burn_before_round(len(play.player) + len(play.banker)), event.event_id)
+    else:
+        _burn_before_round(table, event, shoe)
     if event.card is not None:
         see_card(table, event, event.card)
-    else:
+    elif shoe.shuffling == "shoe":
         shoe.cards_out += 1
+
+
+def _burn_before_round(table: Table, event: CardBurned, shoe: ShoeState) -> None:
+    """Art. 8: a round whose result is called, or that is void, is as good as over, and the next one to come."""
+    play = table.state.round
+    if play is None or play.called or play.voided:
+        shoe.burned_next += 1
+        return
+    play.burned += 1
+    if play.complete:
+        table.report(event, burn_before_round(len(play.player) + len(play.banker)), event.event_id)
 
 
 def cut_card_reached(table: Table, event: CutCardReached) -> None:
@@ -77,36 +94,25 @@ def cut_card_reached(table: Table, event: CutCardReached) -> None:
 
 def shoe_closed(table: Table, event: ShoeClosed) -> None:
     """The shoe is taken out of play (art. 3)."""
-    state = table.state
-    shoe = shoe_of(table, event)
-    if play := state.round:
-        if play.complete:
-            _raise(table, event, shoe_change(bool(play.player)))
-        finish(table, event, closed=False)
+    shoe_of(table, event)
+    _leave_round(table, event)
     emit_shoe(table, event, "closed", closed_at=event.occurred_at, reason=event.reason)
-    shoe.closed = True
-    state.standing = {}
+    table.state.standing, table.state.carry_unknown = {}, False
 
 
 def round_opened(table: Table, event: RoundOpened) -> None:
     """A round begins: the shoe must have been opened by the book, and not be at its end."""
-    state = table.state
-    shoe = shoe_of(table, event)
-    number = state.round.number if state.round else 0
-    if event.round <= max(state.last_round, number):
-        raise Unusable("round_over", f"shoe {event.shoe} round {event.round} was opened already")
-    if state.round:
-        finish(table, event, closed=False)
+    shoe = make_way(table, event)
     if table.rules.judged and not shoe.opened:
         # Before the round begins: how a shoe was opened is nothing that its first round did.
+        table.follow_day(table.day_of(event.occurred_at)[0])
         _judge_opening(table, event, shoe)
     shoe.opened = True
-    begin_round(table, event, shoe, event.kind, complete=True)
-    if not table.rules.judged:
-        return
-    if event.kind == "demonstration":
-        _judge_demonstration(table, event, shoe)
-    _judge_end(table, event, shoe)
+    begin_round(table, event, shoe, event.kind, opening_seen=True)
+    if table.rules.judged:
+        if event.kind == "demonstration":
+            _judge_demonstration(table, event, shoe)
+        _judge_end(table, event, shoe)
 
 
 def _judge_opening(table: Table, event: Event, shoe: ShoeState) -> None:
@@ -118,14 +124,14 @@ def _judge_opening(table: Table, event: Event, shoe: ShoeState) -> None:
         table.alert(event, "shoe_not_cut")
     if configuration.burn == "first_card":
         table.unapproved(event, "burn_by_first_card")
-    _raise(table, event, burn_count(shoe.burned, configuration.burn, shoe.decks, shoe.first_burned or None))
+    table.report(event, burn_count(shoe.burned, configuration.burn, shoe.decks, shoe.first_burned or None))
 
 
 def _judge_demonstration(table: Table, event: Event, shoe: ShoeState) -> None:
     """Art. 2(2): at the shoe's start only, and no more than allowed."""
     table.unapproved(event, "demonstration_rounds")
-    late = demonstration_time(shoe.rounds)
-    _raise(table, event, late or demonstrations(shoe.demonstrations + 1, table.rules.configuration.demonstrations))
+    late = demonstration_time(shoe.rounds - shoe.rounds_of_unknown_kind)
+    table.report(event, late or demonstrations(shoe.demonstrations + 1, table.rules.configuration.demonstrations))
 
 
 def _judge_end(table: Table, event: RoundOpened, shoe: ShoeState) -> None:
@@ -133,15 +139,9 @@ def _judge_end(table: Table, event: RoundOpened, shoe: ShoeState) -> None:
     if shoe.cut_card_round is None:
         return
     finding = round_after_cut_card(event.round, shoe.cut_card_round, table.rules.configuration.rounds_after_cut_card)
-    _raise(table, event, finding)
+    table.report(event, finding)
     if finding is None and event.round > shoe.cut_card_round:
         table.unapproved(event, "one_more_round")
-
-
-def _raise(table: Table, event: Event, finding: Finding | None, about: str = "") -> None:
-    if finding is not None:
-        evidence = EvidenceRow(expected=str(finding.expected), actual=str(finding.actual))
-        table.alert(event, finding.kind, about, evidence)
 
 
 def round_voided(table: Table, event: RoundVoided) -> None:

@@ -7,7 +7,6 @@ import msgspec
 
 from processors.rules.roads import RoadState
 from schemas.configuration import TableConfiguration
-from schemas.facts import ShoeFact, TableHourFact
 from schemas.structs import struct_of
 
 if TYPE_CHECKING:
@@ -16,11 +15,11 @@ else:
     # What a struct holds must itself be a struct to be written down: the configuration's twin.
     ConfigurationStruct = struct_of(TableConfiguration)
 
-ShoeRow = struct_of(ShoeFact, tag="shoe", tag_field="fact")
-TableHourRow = struct_of(TableHourFact, tag="table_hour", tag_field="fact")
+FIRST_DAY = "2000-01-03"
+"""The gaming day whose rules hold before anything was seen."""
 
 
-class BetState(msgspec.Struct):
+class BetState(msgspec.Struct, gc=False):
     """A bet on the layout; amounts in minor units as the table recorded them."""
 
     bet_id: str
@@ -44,7 +43,7 @@ class BetState(msgspec.Struct):
         return self.patron_id or (f"seat {self.seat}" if self.posture == "seated" else "")
 
 
-class DealingError(msgspec.Struct):
+class DealingError(msgspec.Struct, gc=False):
     """A dealing error that was raised and is not put right yet."""
 
     code: str
@@ -55,8 +54,12 @@ class DealingError(msgspec.Struct):
     actual: str
 
 
-class RoundState(msgspec.Struct):
-    """The round in play. `complete` is False where any of its events is known to be missing."""
+class RoundState(msgspec.Struct, gc=False):
+    """The round in play. `complete` is False where any of its events is known to be missing.
+
+    `carry_unknown` says that a tie may have left stakes from rounds that were not seen, `raised` names the round's
+    alerts, and `stray_paid` and `stray_collected` are chips moved for bets that nobody saw.
+    """
 
     shoe: int
     number: int
@@ -65,6 +68,7 @@ class RoundState(msgspec.Struct):
     gaming_day: str
     shift: str
     complete: bool = True
+    kind_known: bool = True
     carry_unknown: bool = False
     betting_closed: bool = False
     betting_closed_at: datetime | None = None
@@ -76,31 +80,42 @@ class RoundState(msgspec.Struct):
     voided: bool = False
     bets: dict[str, BetState] = {}
     dealing_errors: list[DealingError] = []
+    erred: bool = False
     mismatch: bool = False
     judged: bool = False
+    chips_moved: bool = False
     paid_uncorrected: bool = False
+    stray_paid: int = 0
+    stray_collected: int = 0
     exposed: int = 0
     burned: int = 0
-    alerts: int = 0
+    raised: list[str] = []
 
 
-class ShoeState(msgspec.Struct):
-    """The shoe in play; `complete` is False where it was not seen from its loading on."""
+class ShoeState(msgspec.Struct, gc=False):
+    """The shoe in play; `complete` is False where anything in it was not seen, `loading_seen` where not its loading.
+
+    `doubtful` are cards read in rounds that were not fully seen, where a misreading may have been put right unseen;
+    `rounds_of_unknown_kind` may have been demonstrations; `burned_next` cards were burned for the round to come.
+    """
 
     number: int
     decks: int
     shuffling: str
     loaded_at: datetime
     complete: bool = True
+    loading_seen: bool = True
     cut_by: str = ""
     cards_behind_cut: int | None = None
     burned: int = 0
+    burned_next: int = 0
     first_burned: str = ""
     opened: bool = False
-    closed: bool = False
     cards_out: int = 0
     seen: dict[str, int] = {}
+    doubtful: dict[str, int] = {}
     rounds: int = 0
+    rounds_of_unknown_kind: int = 0
     demonstrations: int = 0
     banker_wins: int = 0
     player_wins: int = 0
@@ -111,8 +126,8 @@ class ShoeState(msgspec.Struct):
     roads: RoadState = msgspec.field(default_factory=RoadState)
 
 
-class HourState(msgspec.Struct):
-    """Sums of the hour in which the round in play opened."""
+class HourState(msgspec.Struct, array_like=True, gc=False):
+    """Sums of the rounds that opened in one hour."""
 
     hour: datetime
     rounds: int = 0
@@ -128,29 +143,34 @@ class HourState(msgspec.Struct):
     alerts: int = 0
 
 
-class TableState(msgspec.Struct):
+class TableState(msgspec.Struct, gc=False):
     """Everything the next event's meaning depends on.
 
-    `ledger` is what each seat owes in commission, `doubtful_debts` the part that may have been settled in a gap.
+    `rules_day` is the gaming day whose rules are in force. `ledger` is what each seat owes in commission,
+    `doubtful_debts` the part that may have been settled in a gap, `demanded` the part that was asked for already.
+    `hours` are the sums by beginning of the hour, the one counted in last at the end.
     """
 
     table_id: str
     configuration: ConfigurationStruct | None = None
     next_configuration: ConfigurationStruct | None = None
+    rules_day: str = FIRST_DAY
     is_open: bool = False
     dealer_id: str = ""
     last_event_id: str = ""
     last_occurred_at: datetime | None = None
     clock_ahead: bool = False
+    clock_set_back: bool = False
     silence_reported: str = ""
     expected_float: int | None = None
     ledger: dict[int, int] = {}
     doubtful_debts: dict[int, int] = {}
+    demanded: dict[int, int] = {}
     seats: dict[int, str] = {}
     shoe: ShoeState | None = None
     round: RoundState | None = None
     last_round: int = 0
     standing: dict[str, BetState] = {}
     carry_unknown: bool = False
-    hour: HourState | None = None
+    hours: dict[str, HourState] = {}
     rounds_finished: int = 0

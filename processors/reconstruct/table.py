@@ -2,10 +2,11 @@
 
 from collections.abc import Callable
 from datetime import datetime
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from processors.reconstruct.rulebook import Rulebook, gaming_day, rulebook
 from processors.reconstruct.state import RoundState, TableState
+from processors.rules.findings import Finding
 from schemas.alerts import ALERTS
 from schemas.configuration import PRESETS, GamingDay, TableConfiguration
 from schemas.events import Event
@@ -26,6 +27,10 @@ NOTHING_MORE: Final = EvidenceRow()
 """Evidence of the event and the cards alone."""
 
 
+Standing = Literal["raised", "corrected", "withdrawn"]
+"""What an alert is emitted as: raised, put right by the table itself, or never to have been raised."""
+
+
 class Who(NamedTuple):
     """Whose bet or place an alert is about."""
 
@@ -36,53 +41,49 @@ class Who(NamedTuple):
 NOBODY: Final = Who()
 
 
-class Unusable(Exception):
-    """Raised by a step for an event that is well formed and yet makes no sense where it stands."""
-
-    def __init__(self, reason: str, detail: str) -> None:
-        super().__init__(f"{reason}: {detail}")
-        self.reason = reason
-        self.detail = detail
-
-
 class Table:
     """The fold's hands: a step reads and changes `state`, looks rules up in `rules`, and emits facts."""
 
     __slots__ = ("_days", "emit", "rules", "state")
 
     def __init__(self, state: TableState, emit: Emit) -> None:
-        self.state = state
         self.emit = emit
-        self._days: GamingDay = UNCONFIGURED.gaming_day
-        self.rules: Rulebook = rulebook(UNCONFIGURED, "2000-01-03", judged=False)
         self.restore(state)
 
     def restore(self, state: TableState) -> None:
         """Take `state` as the table's, with the rules that were in force then."""
         self.state = state
         configuration = UNCONFIGURED if state.configuration is None else state.configuration
-        self._days = configuration.gaming_day
-        day = state.round.gaming_day if state.round else self.rules.day
-        self.rules = rulebook(configuration, day, judged=state.configuration is not None)
+        self._days: GamingDay = configuration.gaming_day
+        self.rules: Rulebook = rulebook(configuration, state.rules_day, judged=state.configuration is not None)
 
     def configure(self, configuration: TableConfiguration, at: datetime) -> None:
         """Put `configuration` in force."""
-        self.state.configuration = configuration
+        state = self.state
+        state.configuration = configuration
         self._days = configuration.gaming_day
-        self.rules = rulebook(configuration, self.day_of(at)[0], judged=True)
+        state.rules_day = self.day_of(at)[0]
+        self.rules = rulebook(configuration, state.rules_day, judged=True)
 
     def day_of(self, moment: datetime) -> tuple[str, str]:
-        """Return the gaming day and shift at `moment`, and make that day's rules the ones in force."""
+        """Return the gaming day and shift at `moment`."""
         return gaming_day(moment, self._days)
 
     def follow_day(self, day: str) -> None:
-        """Make the rules of gaming day `day` the ones in force: offers begin and end with a day."""
-        if day != self.rules.day:
+        """Make the rules of gaming day `day` the ones in force: offers and permissions begin and end with a day."""
+        if day != self.state.rules_day:
+            self.state.rules_day = day
             self.rules = rulebook(self.rules.configuration, day, judged=self.rules.judged)
 
     def money(self, minor: int) -> str:
         """Return an amount as people read it, without its currency."""
         return f"{to_decimal(minor, self.rules.configuration.currency):,.2f}".removesuffix(".00")
+
+    def alert_id(self, code: str, about: str = "", *, of_round: bool = True) -> str:
+        """Return the identity of an alert about the round in play, or about the shoe where it is of no round."""
+        state, play = self.state, self.state.round if of_round else None
+        shoe, number = (play.shoe, play.number) if play else (state.shoe.number if state.shoe else 0, 0)
+        return f"{state.table_id}:{shoe}:{number}:{code}" + (f":{about}" if about else "")
 
     def alert(
         self,
@@ -92,23 +93,25 @@ class Table:
         evidence: Evidence = NOTHING_MORE,
         *,
         who: Who = NOBODY,
-        status: str = "raised",
-        retracted: bool = False,
+        status: Standing = "raised",
+        of_round: bool = True,
     ) -> None:
-        """Emit an alert about the round in play. `about` tells two of a kind apart in one round."""
-        state, play = self.state, self.state.round
-        shoe, number = (play.shoe, play.number) if play else (state.shoe.number if state.shoe else 0, 0)
+        """Emit an alert about the round in play, or about the shoe where it is of no round.
+
+        `about` tells two of a kind apart there. Once raised, an alert may be emitted again with another status.
+        """
+        state, play = self.state, self.state.round if of_round else None
+        alert_id = self.alert_id(code, about, of_round=of_round)
+        if play is not None:
+            _count(play, alert_id, status)
         day, shift = (play.gaming_day, play.shift) if play else self.day_of(event.occurred_at)
-        if play and status == "raised":
-            play.alerts += 1
         kind = ALERTS[code]
-        alert_id = f"{state.table_id}:{shoe}:{number}:{code}" + (f":{about}" if about else "")
         words = {name: getattr(evidence, name) for name in ("expected", "actual", "bet", "card")}
         self.emit(
             ("alert", alert_id),
             AlertRow(
                 table_id=state.table_id,
-                retracted=retracted,
+                retracted=status == "withdrawn",
                 occurred_at=event.occurred_at,
                 gaming_day=day,
                 shift=shift,
@@ -117,9 +120,9 @@ class Table:
                 code=code,
                 severity=kind.severity,
                 article=kind.article,
-                status=status,  # type: ignore[arg-type]  # one of the fact's two words
-                shoe=shoe,
-                round=number,
+                status="corrected" if status == "corrected" else "raised",
+                shoe=play.shoe if play else state.shoe.number if state.shoe else 0,
+                round=play.number if play else 0,
                 seat=who.seat,
                 dealer_id=state.dealer_id,
                 patron_id=who.patron_id,
@@ -140,6 +143,12 @@ class Table:
             ),
         )
 
+    def report(self, event: Event, finding: Finding | None, about: str = "") -> None:
+        """Raise an alert of what a rule found, if it did."""
+        if finding is not None:
+            evidence = EvidenceRow(expected=str(finding.expected), actual=str(finding.actual))
+            self.alert(event, finding.kind, about, evidence)
+
     def unapproved(self, event: Event, option: str) -> None:
         """Raise an alert where an option of art. 19 is used without a valid permission, once a shoe."""
         shoe = self.state.shoe
@@ -151,3 +160,31 @@ class Table:
         """Return the round in play; there must be one."""
         assert self.state.round is not None
         return self.state.round
+
+
+def _count(play: RoundState, alert_id: str, status: Standing) -> None:
+    """Keep the list of the round's alerts; one that was corrected was raised all the same."""
+    if status == "withdrawn":
+        play.raised.remove(alert_id)
+    elif alert_id not in play.raised:
+        play.raised.append(alert_id)
+
+
+def may_come_again(state: TableState, key: FactKey) -> bool:
+    """Tell whether an event yet to come may emit a key once more that was emitted before `state`.
+
+    Whatever remembers revisions must keep those of such keys, or they would begin anew below what was given out.
+    """
+    kind, name = key[0], key[1]
+    shoe = state.shoe.number if state.shoe else 0
+    if kind == "shoe":
+        return name == shoe
+    if kind == "table_hour":
+        return name in state.hours
+    if kind == "road":
+        # A tie counts on the newest cell of the big road.
+        latest = state.shoe.roads.latest if state.shoe else None
+        return latest is not None and key[1:] == (shoe, "big_road", latest.index)
+    if kind == "alert" and state.round is not None:
+        return str(name).startswith(f"{state.table_id}:{state.round.shoe}:{state.round.number}:")
+    return False

@@ -1,10 +1,11 @@
 """Events of the table itself: opening, chips, people, commission debts, corrections and silence."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
-from processors.reconstruct.sequencer import Entry
-from processors.reconstruct.settle import commission_entry, finish
-from processors.reconstruct.table import EvidenceRow, Table, Who
+from processors.reconstruct.closing import finish
+from processors.reconstruct.sequencer import BEGINNING, OPEN_END, Entry
+from processors.reconstruct.table import EvidenceRow, Table
+from processors.reconstruct.tray import count_float, demand_commission, move_chips, settle_commission
 from schemas.events import (
     BuyIn,
     CommissionSettled,
@@ -24,30 +25,37 @@ from schemas.events import (
     TableOpened,
     TableSilent,
 )
+from schemas.ids import event_id
+from schemas.structs import struct_of
+
+HeartbeatRow = struct_of(Heartbeat, tag="heartbeat")
 
 
 def observe(table: Table, event: Event, appended_at: datetime) -> None:
     """Watch the table's clock and its silences, from the times of its events alone."""
     state, rules = table.state, table.rules
     at, last = event.occurred_at, state.last_occurred_at
-    if last is not None:
+    ahead = at > appended_at and at - appended_at > rules.clock_tolerance
+    was_ahead, was_set_back = state.clock_ahead, state.clock_set_back
+    state.clock_ahead, state.clock_set_back = ahead, False
+    if ahead and not was_ahead:
+        _clock_skew(table, event, at - appended_at)
+    elif last is not None:
         if at < last:
             # A clock that was ahead and comes right again was told of when it went ahead.
-            if last - at > rules.clock_tolerance and not state.clock_ahead:
-                _clock_skew(table, event, at.timestamp() - last.timestamp())
-        elif state.is_open and at - last > rules.silence_limit:
+            if last - at > rules.clock_tolerance and not was_ahead:
+                state.clock_set_back = True
+                _clock_skew(table, event, at - last)
+        elif state.is_open and not was_set_back and at - last > rules.silence_limit:
             silence(table, event, state.last_event_id, last)
-    ahead = at > appended_at + rules.clock_tolerance
-    if ahead and not state.clock_ahead:
-        _clock_skew(table, event, at.timestamp() - appended_at.timestamp())
-    state.clock_ahead = ahead
     state.last_occurred_at = at
     state.last_event_id = event.event_id
 
 
-def _clock_skew(table: Table, event: Event, seconds: float) -> None:
+def _clock_skew(table: Table, event: Event, off: timedelta) -> None:
+    """Whatever the clock says of a silence before or after the step is not believed."""
     tolerance = table.rules.clock_tolerance.total_seconds()
-    evidence = EvidenceRow(expected=f"{tolerance:.1f} s", actual=f"{seconds:+.1f} s")
+    evidence = EvidenceRow(expected=f"{tolerance:.1f} s", actual=f"{off.total_seconds():+.1f} s")
     table.alert(event, "clock_skew", event.event_id, evidence)
 
 
@@ -67,18 +75,28 @@ def table_silent(table: Table, event: TableSilent) -> None:
         silence(table, event, event.last_event_id, event.silent_since)
 
 
-def gap(table: Table, missing: Entry, found: Event) -> None:
+def gap(table: Table, missing: Entry) -> None:
     """Some of the table's events never came: nothing that they may have changed is judged any more."""
     state = table.state
     state.last_occurred_at = None
     state.expected_float = None
-    state.doubtful_debts = dict(state.ledger)
-    state.carry_unknown = True
+    state.doubtful_debts, state.demanded = dict(state.ledger), {}
+    # Somebody else may deal and sit there by now.
+    state.dealer_id, state.seats = "", {}
     if state.shoe:
         state.shoe.complete = False
     if state.round:
         state.round.complete = False
-    span = f"{missing.epoch}:{missing.seq}" + (f"–{missing.last}" if missing.last != missing.seq else "")
+    last = "?" if missing.last == OPEN_END else missing.last
+    span = f"{missing.epoch}:{missing.seq}" + (f"–{last}" if last != missing.seq else "")
+    epoch, seq = missing.link or BEGINNING
+    found = HeartbeatRow(
+        event_id=event_id(state.table_id, epoch, seq),
+        table_id=state.table_id,
+        epoch=epoch,
+        seq=seq,
+        occurred_at=missing.appended_at,
+    )
     table.alert(found, "telemetry_gap", f"{missing.epoch}:{missing.seq}", EvidenceRow(actual=span))
 
 
@@ -97,7 +115,7 @@ def table_closed(table: Table, event: TableClosed) -> None:
     if event.closing_float is not None:
         count_float(table, event, event.closing_float)
     state.is_open = False
-    state.standing = {}
+    state.standing, state.carry_unknown = {}, False
     demand_commission(table, event, tuple(state.ledger))
 
 
@@ -109,24 +127,9 @@ def configuration_published(table: Table, event: ConfigurationPublished) -> None
         table.configure(event.configuration, event.occurred_at)
 
 
-def count_float(table: Table, event: Event, amount: int) -> None:
-    """Compare the tray with what every recorded movement since the last count gives."""
-    expected = table.state.expected_float
-    if expected is not None and expected != amount:
-        evidence = EvidenceRow(expected=table.money(expected), actual=table.money(amount), due=expected, paid=amount)
-        table.alert(event, "float_unexplained", event.event_id, evidence)
-    table.state.expected_float = amount
-
-
 def float_counted(table: Table, event: FloatCounted) -> None:
     """The tray is counted."""
     count_float(table, event, event.amount)
-
-
-def move_chips(table: Table, amount: int) -> None:
-    """Note that `amount` came into the tray, or left it where negative."""
-    if table.state.expected_float is not None:
-        table.state.expected_float += amount
 
 
 def buy_in(table: Table, event: BuyIn) -> None:
@@ -167,23 +170,12 @@ def patron_seated(table: Table, event: PatronSeated) -> None:
 def patron_left(table: Table, event: PatronLeft) -> None:
     """A patron leaves; commission marked at the seat should be settled by now."""
     table.state.seats.pop(event.seat, None)
-    demand_commission(table, event, (event.seat,))
-
-
-def demand_commission(table: Table, event: Event, seats: tuple[int, ...]) -> None:
-    """Raise an alert for each of the seats that still owes commission (art. 18)."""
-    state = table.state
-    for seat in seats:
-        owed = state.ledger.get(seat, 0) - state.doubtful_debts.get(seat, 0)
-        if owed > 0:
-            evidence = EvidenceRow(expected=table.money(owed), actual=str(seat), due=owed)
-            table.alert(event, "commission_unsettled", f"{seat}:{event.event_id}", evidence, who=Who(seat))
+    demand_commission(table, event, (event.seat,), event.patron_id)
 
 
 def commission_settled(table: Table, event: CommissionSettled) -> None:
     """A position pays what it owes."""
-    move_chips(table, event.amount)
-    commission_entry(table, event, event.seat, event.patron_id or "", "settled", event.amount)
+    settle_commission(table, event)
 
 
 def heartbeat(table: Table, event: Heartbeat) -> None:
@@ -194,4 +186,4 @@ def correction(table: Table, event: Correction) -> None:
     """Record who corrected what, and why; the journal has put the correction itself into effect."""
     words = f"{event.action} {event.target_event_id}: {event.reason} ({event.authorised_by})"
     ids = (event.target_event_id, event.event_id)
-    table.alert(event, "correction_recorded", event.event_id, EvidenceRow(actual=words, event_ids=ids))
+    table.alert(event, "correction_recorded", event.event_id, EvidenceRow(actual=words, event_ids=ids), of_round=False)

@@ -1,0 +1,113 @@
+"""The end of a round: what every bet was due, the verdicts on it, and the facts that follow."""
+
+from processors.reconstruct.dealing import accuse_uncorrected, has_hands, judge_round
+from processors.reconstruct.money import judge_money, judge_void
+from processors.reconstruct.rows import Totals, count_hour, emit_bet, emit_cells, emit_round, emit_shoe
+from processors.reconstruct.state import BetState, RoundState, ShoeState
+from processors.reconstruct.table import Table
+from processors.rules.hands import RoundView, view
+from processors.rules.procedure import void_grounds
+from processors.rules.roads import LETTERS, add
+from processors.rules.settlement import VOIDED, due
+from schemas.catalogue import MAIN_BETS
+from schemas.events import Event
+
+
+def finish(table: Table, event: Event, *, closed: bool = True) -> None:
+    """End the round in play and emit its facts. `closed` is False where its own end was never reported."""
+    play = table.play()
+    if not closed or not has_hands(play):
+        # A void may come before any card; everything else that ends without two hands was not fully seen.
+        play.complete = play.complete and play.voided
+    if play.complete:
+        _judge(table, event, play)
+    else:
+        table.alert(event, "round_incomplete")
+    seen = view(tuple(play.player), tuple(play.banker)) if play.complete and has_hands(play) else None
+    outcome = _outcome(play, seen)
+    totals = _settle_bets(table, event, play, seen)
+    emit_round(table, event, seen, outcome, totals)
+    _close_books(table, event, play, seen, outcome, totals)
+
+
+def _judge(table: Table, event: Event, play: RoundState) -> None:
+    """Judge the round as a whole: its hands by art. 9, and by arts. 4 and 10 what became of errors."""
+    if not play.voided:
+        judge_round(table, event)
+        accuse_uncorrected(table, event)
+    elif play.exposed and not play.erred and void_grounds(len(play.dealing_errors), play.exposed):
+        table.alert(event, "void_without_error")
+
+
+def _outcome(play: RoundState, seen: RoundView | None) -> str | None:
+    """Return the outcome by the cards; for a round not fully seen, the dealer's call is better than nothing."""
+    if play.voided:
+        return None
+    return seen.outcome if seen else play.called or None
+
+
+def _settle_bets(table: Table, event: Event, play: RoundState, seen: RoundView | None) -> Totals:
+    settlement, totals = table.rules.settlement, Totals(play)
+    for bet in play.bets.values():
+        if play.voided or play.kind != "live":
+            owed = VOIDED
+            if play.voided and play.complete:
+                judge_void(table, event, bet)
+        elif seen is None:
+            owed = None
+        else:
+            owed = due(bet.bet, bet.stake, seen, settlement)
+            if owed is not None:
+                judge_money(table, event, bet, owed)
+        totals.count(bet, owed)
+        emit_bet(table, event, bet, owed)
+    return totals
+
+
+def _close_books(
+    table: Table, event: Event, play: RoundState, seen: RoundView | None, outcome: str | None, totals: Totals
+) -> None:
+    """Move the shoe, the roads, the hour and the standing stakes on past the round."""
+    state = table.state
+    state.round = None
+    state.last_round = play.number
+    state.rounds_finished += 1
+    if play.kind == "live":
+        tied = outcome == "tie"
+        state.standing = _standing(play) if tied and play.complete else {}
+        # Stakes that nobody saw stand on after another tie; a void gives them back.
+        state.carry_unknown = not play.voided and (not play.complete or (play.carry_unknown and tied))
+        count_hour(table, event, play, totals)
+    if state.shoe:
+        _count_shoe(table, event, play, state.shoe, outcome, seen)
+    if state.next_configuration is not None:
+        table.configure(state.next_configuration, event.occurred_at)
+        state.next_configuration = None
+
+
+def _standing(play: RoundState) -> dict[str, BetState]:
+    """Art. 12: the stakes on the two sides that a tie leaves where they are."""
+    return {bet.bet_id: bet for bet in play.bets.values() if bet.bet in MAIN_BETS and not bet.collected}
+
+
+def _count_shoe(
+    table: Table, event: Event, play: RoundState, shoe: ShoeState, outcome: str | None, seen: RoundView | None
+) -> None:
+    if not play.complete:
+        shoe.complete = False
+        for card in (*play.player, *play.banker):
+            shoe.doubtful[card] = shoe.doubtful.get(card, 0) + 1
+    if play.kind == "demonstration":
+        shoe.demonstrations += 1
+    else:
+        shoe.rounds += 1
+        shoe.rounds_of_unknown_kind += not play.kind_known
+        shoe.voids += play.voided
+        shoe.banker_wins += outcome == "banker"
+        shoe.player_wins += outcome == "player"
+        shoe.ties += outcome == "tie"
+        if outcome:
+            player_pair, banker_pair = (seen.player_pair, seen.banker_pair) if seen else (False, False)
+            cells = add(shoe.roads, LETTERS[outcome], player_pair, banker_pair, play.number)
+            emit_cells(table, event, play, cells)
+    emit_shoe(table, event, "in_play", day=(play.gaming_day, play.shift))

@@ -1,0 +1,207 @@
+"""Supervisors' corrections: which of them hold, what events they make of others, and why one can't take effect.
+
+Corrections are judged together and by the story as a whole, so that it makes no difference whether one came before or
+after the event that it is about.
+"""
+
+from typing import Final, Protocol, cast
+
+import msgspec
+from pydantic import JsonValue
+
+from processors.reconstruct.sequencer import OPEN_END, Entry
+from schemas.events import Correction, Event
+from schemas.ids import split_event_id
+from schemas.wire import InvalidEvent, decode_event, validate_event
+
+IDENTITY: Final = frozenset({"event_id", "table_id", "epoch", "seq", "type", "schema_version", "follows"})
+"""Fields that a correction can't change."""
+
+MAX_CORRECTIONS: Final = 200
+"""Corrections that may matter at once: a table that needs more has another problem."""
+
+OVER: Final = "lies before what can still be revised"
+
+
+class Story(Protocol):
+    """What corrections must know of a table's entries."""
+
+    def event(self, event_id: str) -> Event | None:
+        """Return an event as it was sent, None where it isn't among the entries."""
+        ...
+
+    def place(self, event_id: str) -> int | None:
+        """Return the number of an event's entry, None where it isn't among the entries."""
+        ...
+
+    def is_over(self, event_id: str) -> bool:
+        """Tell whether the event isn't among the entries and, if it ever comes, belongs before them."""
+        ...
+
+
+class Kept(msgspec.Struct):
+    """A correction that may still matter: its entry, the numbers of that and of its target's, and what it does.
+
+    `outcome` is the target as corrected, None where it is taken back; `unfit` says why that can't be.
+    """
+
+    entry: Entry
+    correction: Correction
+    own: int
+    at: int = -1
+    target: Event | None = None
+    outcome: Event | None = None
+    unfit: str = ""
+
+    @property
+    def order(self) -> tuple[int, bool, int]:
+        """What sorts corrections by when they take effect: once they and their targets are there."""
+        return max(self.own, self.at), self.at > self.own, self.own
+
+
+class WrittenCorrection(msgspec.Struct, array_like=True):
+    """A correction that may still matter, as a snapshot keeps it."""
+
+    entry: Entry
+    own: int
+
+
+Override = tuple[str, Event | None]
+"""The correction that holds for an event, and the event as corrected: None where it is taken back."""
+
+NOT_CORRECTED: Final[Override] = ("", None)
+
+
+class Corrections:
+    """The corrections of one table.
+
+    `overrides` holds what became of corrected events, by id; `awaited` are the events that corrections wait for;
+    `closed` are corrections refused for good, and why; `any` is False where there is nothing of all this.
+    """
+
+    def __init__(self) -> None:
+        self.any = False
+        self.kept: dict[str, Kept] = {}
+        self.closed: dict[str, str] = {}
+        self.overrides: dict[str, Override] = {}
+        self.awaited: frozenset[str] = frozenset()
+
+    def refusal(self, event_id: str) -> str:
+        """Say why a correction can't take effect; an empty string where it can, as far as is known."""
+        kept = self.kept.get(event_id)
+        return kept.unfit if kept else self.closed.get(event_id, "")
+
+    def concern(self, event: Event) -> bool:
+        """Tell whether corrections must be judged anew because `event` has come."""
+        return event.type == "correction" or (self.any and event.event_id in self.awaited)
+
+    def add(self, entry: Entry, correction: Correction, story: Story) -> None:
+        """Take a correction; one that isn't among the story's entries counts as newer than all that are."""
+        if problem := self._problem(correction, story):
+            self.closed[correction.event_id] = problem
+        else:
+            self.kept[correction.event_id] = Kept(entry, correction, OPEN_END)
+
+    def _problem(self, correction: Correction, story: Story) -> str:
+        """Say why a correction can never take effect, whatever else may come."""
+        target = correction.target_event_id
+        if split_event_id(target)[0] != correction.table_id:
+            return f"{target} is no event of table {correction.table_id}"
+        if target == correction.event_id:
+            return "it names itself as the event to correct"
+        if fixed := IDENTITY & correction.changes.keys():
+            return f"a correction can't change {', '.join(sorted(fixed))}"
+        if correction.action == "replace" and not correction.changes:
+            return "it replaces no field"
+        if story.is_over(target):
+            return f"{target} {OVER}"
+        if len(self.kept) >= MAX_CORRECTIONS:
+            return f"{MAX_CORRECTIONS} corrections of this table are kept already"
+        return ""
+
+    def judge(self, story: Story) -> set[str]:
+        """Work out which corrections hold; return the events that must be told differently, corrections too."""
+        unfit_before = {event_id: kept.unfit for event_id, kept in self.kept.items()}
+        before = self.overrides
+        for kept in self.kept.values():
+            self._look_at(kept, story)
+        self._draw_conclusions()
+        now = self.overrides
+        changed = {event_id for event_id, kept in self.kept.items() if kept.unfit != unfit_before[event_id]}
+        return changed | {
+            target
+            for target in before.keys() | now.keys()
+            if before.get(target, NOT_CORRECTED)[0] != now.get(target, NOT_CORRECTED)[0]
+        }
+
+    def _look_at(self, kept: Kept, story: Story) -> None:
+        """Find a correction's target and what becomes of it."""
+        correction = kept.correction
+        target_id = correction.target_event_id
+        own, at = story.place(correction.event_id), story.place(target_id)
+        # The entry of one that came long before its target may be gone by now: its old number is still the lower one.
+        kept.own = kept.own if own is None else own
+        kept.at = -1 if at is None else at
+        if kept.target is None and at is not None:
+            kept.target = target = story.event(target_id)
+            if target is not None and target.type != "correction" and correction.action == "replace":
+                kept.outcome, kept.unfit = _corrected(target, correction)
+        if kept.target is not None and kept.target.type == "correction":
+            kept.unfit = self._unfit_for_correction(correction)
+
+    def _unfit_for_correction(self, correction: Correction) -> str:
+        target = correction.target_event_id
+        if correction.action == "replace":
+            return "a correction can be retracted, not replaced"
+        if target in self.closed:
+            return f"{target} was refused itself"
+        return "" if target in self.kept else f"what {target} corrected {OVER}"
+
+    def _draw_conclusions(self) -> None:
+        """The newest correction of an event holds, unless one that holds takes it back."""
+        self.any = bool(self.kept or self.closed)
+        self.awaited = frozenset(k.correction.target_event_id for k in self.kept.values() if k.target is None)
+        taken_back: set[str] = set()
+        self.overrides = {}
+        for kept in sorted(self.kept.values(), key=lambda kept: kept.order, reverse=True):
+            event_id, target_id = kept.correction.event_id, kept.correction.target_event_id
+            if kept.target is None or kept.unfit or event_id in taken_back:
+                continue
+            if kept.target.type == "correction":
+                taken_back.add(target_id)
+            else:
+                self.overrides.setdefault(target_id, (event_id, kept.outcome))
+
+    def forget(self, story: Story) -> list[tuple[Entry, Correction]]:
+        """Drop what can't matter any more; return the corrections whose event never came, with their entries."""
+        lost = [k for k in self.kept.values() if k.target is None and story.place(k.correction.event_id) is None]
+        gone = {k.correction.event_id for k in lost}
+        gone |= {event_id for event_id, k in self.kept.items() if story.is_over(k.correction.target_event_id)}
+        # What was done to a correction is final together with what it did.
+        while more := {i for i, k in self.kept.items() if k.correction.target_event_id in gone} - gone:
+            gone |= more
+        self.closed |= {event_id: self.kept[event_id].unfit for event_id in gone if self.kept[event_id].unfit}
+        self.closed = {event_id: why for event_id, why in self.closed.items() if story.place(event_id) is not None}
+        self.kept = {event_id: kept for event_id, kept in self.kept.items() if event_id not in gone}
+        self._draw_conclusions()
+        return [(kept.entry, kept.correction) for kept in lost]
+
+    def written(self) -> list[WrittenCorrection]:
+        """Return what a snapshot must know of the corrections kept."""
+        return [WrittenCorrection(kept.entry, kept.own) for kept in self.kept.values()]
+
+    def read(self, written: list[WrittenCorrection], closed: dict[str, str], story: Story) -> None:
+        """Take up corrections written down."""
+        kept = [Kept(one.entry, cast(Correction, decode_event(one.entry.raw)), one.own) for one in written]
+        self.kept = {one.correction.event_id: one for one in kept}
+        self.closed = closed
+        self.judge(story)
+
+
+def _corrected(event: Event, correction: Correction) -> tuple[Event | None, str]:
+    """Return `event` with the correction's fields, and nothing to object; or None and why that would be no event."""
+    changed = cast(dict[str, JsonValue], msgspec.to_builtins(event)) | correction.changes
+    try:
+        return validate_event(changed), ""
+    except InvalidEvent as error:
+        return None, f"{event.event_id} as corrected would be invalid: {error.detail}"

@@ -1,0 +1,88 @@
+"""What a table moved, charged and took in on a bet, against what was due (arts. 10, 12, 17 and 18)."""
+
+from processors.reconstruct.state import BetState
+from processors.reconstruct.table import EvidenceRow, Table, Who
+from processors.rules.settlement import Due
+from schemas.events import Event
+
+
+def judge_void(table: Table, event: Event, bet: BetState) -> None:
+    """Art. 10: a void round gives every stake back, and nothing more."""
+    if moved := bet.paid or bet.collected or bet.commission:
+        _alert(table, event, bet, "void_round_paid", 0, moved)
+
+
+def judge_money(table: Table, event: Event, bet: BetState, owed: Due) -> None:
+    """Compare what was collected, paid and charged on a bet with what was due: one alert for each thing done wrong."""
+    result, _, commission, _, inexact = owed
+    lost = bet.stake if result == "lose" else 0
+    if bet.collected != lost:
+        code = "losing_stake_not_collected" if bet.collected < lost else "stake_wrongly_collected"
+        _alert(table, event, bet, code, lost, bet.collected)
+    if result != "win":
+        _judge_no_win(table, event, bet, result)
+        return
+    due_now = _due_now(table, owed)
+    if bet.paid == due_now and bet.commission == commission:
+        return
+    if inexact and abs(bet.paid - due_now) < _slack(table):
+        # The table's own policy says that this stake should not have been taken: no payout of it is exact.
+        return
+    if due_now and not bet.paid:
+        # Commission is due on what is paid, so its absence is no second deviation.
+        _alert(table, event, bet, "winning_bet_unpaid", due_now, 0)
+        return
+    _judge_commission(table, event, bet, owed)
+    _judge_payout(table, event, bet, owed)
+
+
+def _due_now(table: Table, owed: Due) -> int:
+    return owed.winnings if table.rules.marked else owed.winnings - owed.commission
+
+
+def _slack(table: Table) -> int:
+    settlement = table.rules.settlement
+    return settlement.payout.unit + settlement.commission.unit
+
+
+def _judge_no_win(table: Table, event: Event, bet: BetState, result: str) -> None:
+    if bet.paid:
+        _alert(table, event, bet, "losing_bet_paid" if result == "lose" else "push_paid", 0, bet.paid)
+    if bet.commission:
+        _alert(table, event, bet, "commission_wrong", 0, bet.commission)
+
+
+def _judge_commission(table: Table, event: Event, bet: BetState, owed: Due) -> None:
+    """Art. 18. Where commission is deducted, only a payout in full shows that it was not taken at all."""
+    if bet.commission == owed.commission:
+        return
+    if bet.commission:
+        _alert(table, event, bet, "commission_wrong", owed.commission, bet.commission)
+    elif table.rules.marked or bet.paid == owed.winnings:
+        _alert(table, event, bet, "commission_missing", owed.commission, 0)
+
+
+def _judge_payout(table: Table, event: Event, bet: BetState, owed: Due) -> None:
+    """Art. 17. What the commission's own alert explains is not said again as a wrong payout."""
+    due_now = _due_now(table, owed)
+    explained = due_now if table.rules.marked or bet.commission == owed.commission else owed.winnings - bet.commission
+    if bet.paid not in (due_now, explained):
+        _alert(table, event, bet, "overpaid" if bet.paid > due_now else "underpaid", due_now, bet.paid)
+
+
+def _alert(table: Table, event: Event, bet: BetState, code: str, expected: int, actual: int) -> None:
+    table.alert(
+        event,
+        code,
+        bet.bet_id,
+        EvidenceRow(
+            event_ids=tuple(bet.event_ids),
+            bet_id=bet.bet_id,
+            bet=bet.bet,
+            expected=table.money(expected),
+            actual=table.money(actual),
+            due=expected,
+            paid=actual,
+        ),
+        who=Who(bet.seat, bet.patron_id),
+    )
