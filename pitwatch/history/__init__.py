@@ -1,0 +1,1 @@
+"""The past of a table, told again from the event log."""
