@@ -42,8 +42,11 @@ def odds(
 ) -> None:
     """Count every way a round can go, and print each bet's exact chance, house edge and standard deviation.
 
-    Payouts are to one at the catalogue's odds, banker less 5 % (art. 18). In JSON they are whole numbers or fractions
-    ("1", "19/20", "0" pushed, "-1" lost), and probabilities and edges always fractions "n/d" in lowest terms.
+    Payouts are to one, at the catalogue's odds; the banker's less 5 % (art. 18).
+
+    In JSON a payout is a whole number or a fraction ("8", "19/20"; "0" is pushed, "-1" lost).
+
+    Probabilities and edges are always fractions "n/d" in lowest terms.
     """
     gone = read_removed(removed, decks)
     try:

@@ -22,9 +22,13 @@ def settle(
 ) -> None:
     """Settle rounds by the rules: verdicts on the cards, what each bet wins or loses, and the house's totals.
 
-    A line holds player_cards and banker_cards ("5H", or "5" where suits don't matter), bets ({"bet", "stake"}, stakes
-    in minor units) and, where it isn't the preset "macau", a configuration: a preset's name, or
-    {"preset": …} with what differs. Exit code 2 where a line could not be settled; the others are settled all the same.
+    A line holds player_cards and banker_cards: "5H", or "5" where suits don't matter;
+
+    bets: a list of {"bet", "stake"}, stakes in minor units;
+
+    configuration, unless it is "macau": a preset's name, {"preset": …} with what differs, or a whole one.
+
+    Exit code 2 where a line could not be settled; it says why, and the others are settled all the same.
     """
     refused = number = 0
     with opened(file) as stream:
