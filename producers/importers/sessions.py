@@ -1,7 +1,8 @@
 """Hands from a file as the events that a table would have sent.
 
 A session becomes a table, a hand a live round without bets, and the file's result what the dealer called. Such a file
-knows nothing of cuts, burns and bets, so none is made up; nor of times, so rounds are laid a minute apart.
+knows nothing of cuts, burns and bets, so none is made up; nor of the house's rules, so no configuration is published,
+without which nobody is judged by any; nor of times, so rounds are laid a minute apart.
 """
 
 import hashlib
@@ -17,12 +18,10 @@ from producers.importers.hands import MAX_LINE_BYTES, HandRow, InvalidHandsFile,
 from producers.importers.sources import LineSource, Progress
 from producers.publisher import Envelope
 from schemas.cards import CardCode, Hand
-from schemas.configuration import PRESETS, TableConfiguration
 from schemas.errors import PitwatchError
 from schemas.events import (
     BettingClosed,
     CardDrawn,
-    ConfigurationPublished,
     Event,
     ResultCalled,
     RoundClosed,
@@ -72,7 +71,7 @@ def import_hands(
     if not _PREFIX.fullmatch(prefix):
         raise ValueError(f"{prefix[:20]!r} can't begin a table id: write 1 to 16 letters, digits and _ . -")
     source = LineSource(path, MAX_LINE_BYTES)
-    sessions = _Sessions(_configuration(decks), start, prefix)
+    sessions = _Sessions(decks, start, prefix)
     held: tuple[HandRow, list[Event]] | None = None
     try:
         for row in read_hands(source):
@@ -89,11 +88,6 @@ def import_hands(
     if held:
         row, events = held
         yield row, events + sessions.close()
-
-
-def _configuration(decks: int) -> TableConfiguration:
-    changes = {"configuration_id": f"import-{decks}-decks", "pit": "IMPORT", "decks": decks}
-    return TableConfiguration.model_validate(PRESETS["macau"].model_dump() | changes)
 
 
 def table_id_of(session: str, prefix: str, taken: Container[str]) -> str:
@@ -113,8 +107,8 @@ def table_id_of(session: str, prefix: str, taken: Container[str]) -> str:
 class _Sessions:
     """The tables of one file, by session and by table id."""
 
-    def __init__(self, configuration: TableConfiguration, start: datetime, prefix: str) -> None:
-        self._configuration = configuration
+    def __init__(self, decks: int, start: datetime, prefix: str) -> None:
+        self._decks = decks
         self._start = start
         self._prefix = prefix
         self._tables: dict[str, _Table] = {}
@@ -126,7 +120,7 @@ class _Sessions:
                 raise InvalidHandsFile(row.line, "session", f"more than {MAX_SESSIONS} sessions in one file")
             table_id = table_id_of(row.session, self._prefix, self._table_ids)
             self._table_ids.add(table_id)
-            self._tables[row.session] = _Table(table_id, self._configuration, self._start)
+            self._tables[row.session] = _Table(table_id, self._decks, self._start)
         return self._tables[row.session]
 
     def close(self) -> list[Event]:
@@ -136,9 +130,9 @@ class _Sessions:
 class _Table:
     """One session's table: its numbering, its clock, and the shoe and round it is in."""
 
-    def __init__(self, table_id: str, configuration: TableConfiguration, start: datetime) -> None:
+    def __init__(self, table_id: str, decks: int, start: datetime) -> None:
         self._table_id = table_id
-        self._configuration = configuration
+        self._decks = decks
         self._next_start = start
         self._seq = 0
         self._shoe = 0
@@ -148,10 +142,7 @@ class _Table:
         """Return the events of one hand, and before them those that open the table or change the shoe."""
         before: list[Build] = []
         if self._seq == 0:
-            before += [
-                lambda at: TableOpened(**at),
-                lambda at: ConfigurationPublished(**at, configuration=self._configuration),
-            ]
+            before.append(lambda at: TableOpened(**at))
         if row.shoe != self._shoe:
             before += self._change_shoe(row)
         elif row.hand <= self._round:
@@ -162,7 +153,7 @@ class _Table:
     def _change_shoe(self, row: HandRow) -> list[Build]:
         if row.shoe < self._shoe:
             raise InvalidHandsFile(row.line, "shoe", f"shoe {row.shoe} comes after shoe {self._shoe} of its session")
-        loaded: Build = lambda at: ShoeLoaded(**at, shoe=row.shoe, decks=self._configuration.decks)  # noqa: E731
+        loaded: Build = lambda at: ShoeLoaded(**at, shoe=row.shoe, decks=self._decks)  # noqa: E731
         return [self._shoe_closed("house_choice"), loaded] if self._shoe else [loaded]
 
     def _shoe_closed(self, reason: Literal["house_choice", "table_closed"]) -> Build:

@@ -16,7 +16,6 @@ from producers.importers.sources import Progress, UnreadableFile
 from schemas.cards import total
 from schemas.events import (
     CardDrawn,
-    ConfigurationPublished,
     Event,
     ResultCalled,
     RoundEvent,
@@ -42,7 +41,7 @@ def types(events: list[Event]) -> list[str]:
 
 
 CARDS = ["card_drawn"]
-OPENING = ["table_opened", "configuration_published", "shoe_loaded"]
+OPENING = ["table_opened", "shoe_loaded"]
 
 
 def test_one_hand_is_a_whole_table(tmp_path: Path) -> None:
@@ -92,9 +91,7 @@ def test_every_table_numbers_its_events_and_its_clock_runs_on(tmp_path: Path) ->
 def test_events_are_the_contracts(tmp_path: Path) -> None:
     ((_, events),) = imported(tmp_path, "S,1,1,8H 8S,QC QH 8C,6,8,B", decks=12)
     assert types([decode_event(encode(event)) for event in events]) == types(events)
-    (published,) = (event for event in events if isinstance(event, ConfigurationPublished))
-    assert published.configuration.decks == 12
-    assert published.configuration.configuration_id == "import-12-decks"
+    assert [event.decks for event in events if isinstance(event, ShoeLoaded)] == [12]
 
 
 def test_the_file_is_believed_even_where_it_contradicts_itself(tmp_path: Path) -> None:
@@ -201,4 +198,4 @@ def test_kept_hands_all_come_in(vectors: Path) -> None:
     assert counts["table_opened"] == counts["table_closed"] == 5
     assert all((total(row.player_cards), total(row.banker_cards)) == row[6:8] for row, _ in parts)
     outside_shoes = {event.type for event in events if not isinstance(event, ShoeEvent)}
-    assert outside_shoes == {"table_opened", "configuration_published", "table_closed"}
+    assert outside_shoes == {"table_opened", "table_closed"}
