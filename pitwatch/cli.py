@@ -19,6 +19,7 @@ from pitwatch.commands import (
     show,
     simulate,
     sql,
+    token,
 )
 from pitwatch.exits import UNUSABLE
 from schemas.errors import PitwatchError
@@ -41,6 +42,7 @@ app.command()(settle.settle)
 app.command()(show.show)
 app.command()(replay.replay)
 app.command()(sql.sql)
+app.command()(token.token)
 app.command()(simulate.simulate)
 app.command()(bench.bench)
 app.add_typer(schema.app, name="schema")

@@ -1,7 +1,8 @@
-"""Progress bars, on standard error so that standard output stays clean."""
+"""Progress bars, on standard error so that standard output stays clean; nothing at all where no person looks."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.progress import (
@@ -9,6 +10,7 @@ from rich.progress import (
     DownloadColumn,
     MofNCompleteColumn,
     Progress,
+    ProgressColumn,
     SpinnerColumn,
     TaskID,
     TextColumn,
@@ -18,23 +20,16 @@ from rich.progress import (
 
 from producers.importers.sources import Progress as Reading
 
+if TYPE_CHECKING:
+    from processors.embedded import Health
+
 Advance = Callable[[int], None]
 
 
 @contextmanager
 def counting_bar(doing: str, total: int | None, unit: str = "events") -> Iterator[Advance]:
     """Show how many of `total` are done; the block gets the function that says how many are."""
-    with Progress(
-        SpinnerColumn(),
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn(unit),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
-        transient=True,
-    ) as progress:
+    with _bar(MofNCompleteColumn(), TextColumn(unit)) as progress:
         task = progress.add_task(doing, total=total)
         yield lambda done: progress.update(task, completed=done)
 
@@ -42,16 +37,7 @@ def counting_bar(doing: str, total: int | None, unit: str = "events") -> Iterato
 @contextmanager
 def reading_bar() -> Iterator[Callable[[Reading], None]]:
     """Show how far files are read, in bytes; the block gets the function that takes an importer's progress."""
-    with Progress(
-        SpinnerColumn(),
-        TextColumn("{task.description}"),
-        BarColumn(),
-        DownloadColumn(),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
-        transient=True,
-    ) as progress:
+    with _bar(DownloadColumn()) as progress:
         tasks: dict[str, TaskID] = {}
 
         def show(reading: Reading) -> None:
@@ -61,3 +47,33 @@ def reading_bar() -> Iterator[Callable[[Reading], None]]:
             progress.update(tasks[name], completed=reading.bytes_read)
 
         yield show
+
+
+@contextmanager
+def waiting_bar(doing: str) -> Iterator[Callable[["Health"], None]]:
+    """Show how many of a pipeline's events are folded; the block gets the function that takes its health."""
+    with _bar(MofNCompleteColumn(), TextColumn("events")) as progress:
+        task = progress.add_task(doing, total=None)
+        total = 0
+
+        def show(health: "Health") -> None:
+            nonlocal total
+            total = max(total, health.events_behind)
+            progress.update(task, total=total or None, completed=total - health.events_behind)
+
+        yield show
+
+
+def _bar(*amounts: ProgressColumn) -> Progress:
+    console = Console(stderr=True)
+    return Progress(
+        SpinnerColumn(),
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        *amounts,
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+    )

@@ -1,12 +1,16 @@
 """Where a command works: its settings and its data directory."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from processors.logs.sqlite import LOG_FILE
+
 if TYPE_CHECKING:
     from processors.settings import Settings
+
+__all__ = ["LOG_FILE", "ConfigOption", "DataOption", "settings_for"]
 
 DataOption = Annotated[
     Path | None,
@@ -14,12 +18,16 @@ DataOption = Annotated[
 ]
 """The option every command that touches data has."""
 
-LOG_FILE: Final = "log.sqlite"
+ConfigOption = Annotated[
+    Path | None,
+    typer.Option("--config", help="The floor's settings (TOML), where they aren't the defaults.", dir_okay=False),
+]
+"""For commands whose answer depends on the floor's settings, such as how long it waits for missing events."""
 
 
-def settings_for(data: Path | None) -> "Settings":
-    """Return the settings that hold without a file, for the data directory given. Raises `InvalidSettings`."""
+def settings_for(data: Path | None, config: Path | None = None) -> "Settings":
+    """Return the settings of `config` and the environment, for the data directory given. Raises `InvalidSettings`."""
     from processors.settings_file import load_settings
 
-    settings = load_settings()
+    settings = load_settings(config)
     return settings if data is None else settings.model_copy(update={"data_directory": data})

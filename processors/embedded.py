@@ -5,56 +5,51 @@ delays nobody, and a process killed at any moment goes on where every loop had c
 """
 
 import gc
-import shutil
 import sys
 import threading
-from collections.abc import Callable
-from contextlib import ExitStack, closing
-from datetime import UTC, datetime
-from pathlib import Path
+from collections.abc import Callable, Collection, Iterator
+from contextlib import ExitStack, contextmanager
+from datetime import UTC, datetime, timedelta
 from types import TracebackType
 from typing import Final, NamedTuple, Self
 
 import structlog
 
+from processors.data_directory import STORE_FOLDER, check_finished, open_log, open_store
+from processors.fact_retention import FactRetention
 from processors.logs.lock import lock_data_directory
-from processors.logs.sqlite import SqliteLog
+from processors.loops import Loop, Standing
 from processors.notify.apprise_transport import AppriseTransport
+from processors.notify.database import OutboxUnavailable
 from processors.notify.notifier import GROUP as ALERTS_READ
-from processors.notify.notifier import TOPIC as ALERTS
 from processors.notify.notifier import Notifier
 from processors.notify.port import NotifierTransport
 from processors.reconstruct.fold import FoldSettings
-from processors.reconstructor import GROUP, OnFacts, Reconstructor
+from processors.reconstructor import OnFacts, Reconstructor
 from processors.settings import Settings
-from processors.store.clickhouse import ClickHouseStore
 from processors.store.port import StoreUnavailable
 from processors.store.sink import Sink
-from schemas.errors import PitwatchError
-from schemas.log import LogUnavailable, Position
-from schemas.topics import FACT_TOPICS, TABLE_EVENTS
+from schemas.log import LogUnavailable
+from schemas.topics import TABLE_EVENTS
 
-LOG_FILE: Final = "log.sqlite"
-STORE_FOLDER: Final = "clickhouse"
+__all__ = ["STORE_FOLDER", "EmbeddedPipeline", "Health", "open_log"]
+
 WAIT_SECONDS: Final = 0.25
 """How long an idle loop waits for something to do before it looks whether it should stop."""
 
-FIRST_RETRY_SECONDS: Final = 0.25
-LONGEST_RETRY_SECONDS: Final = 10.0
+STOP_SECONDS: Final = 30.0
+"""How long a stop waits for each loop. One that hangs for longer is left behind: it has committed what counts."""
+
 SWITCH_SECONDS: Final = 0.0005
+"""How long a loop that works in Python may keep those waiting that come back from the disk or a socket."""
+
 COLLECT_AFTER: Final = 100_000
 """Container objects made, and not freed, before the collector looks at the newest."""
 
-STOP_SECONDS: Final = 60.0
+OUTAGES: Final = (LogUnavailable, StoreUnavailable, OutboxUnavailable)
+"""What loops wait out: the disk is full, a file is locked, a service is away."""
 
 _logger: Final = structlog.get_logger(__name__)
-
-UNFINISHED: Final = "replay:unfinished"
-"""Key of the reconstruct group's snapshots that is no table's: a replay was begun, and not ended."""
-
-
-class UnfinishedReplay(PitwatchError):
-    """Raised for a data directory in which a replay was broken off: its facts are not all there."""
 
 
 class Health(NamedTuple):
@@ -65,43 +60,14 @@ class Health(NamedTuple):
     troubles: dict[str, str]
 
 
-class Loop(threading.Thread):
-    """Runs a step again and again. Outages are waited out with growing pauses; anything else ends the pipeline."""
-
-    def __init__(self, name: str, step: Callable[[], bool], pipeline: "EmbeddedPipeline") -> None:
-        super().__init__(name=name, daemon=True)
-        self._step = step
-        self._pipeline = pipeline
-
-    def run(self) -> None:
-        """Work until the pipeline stops."""
-        pause = FIRST_RETRY_SECONDS
-        pipeline = self._pipeline
-        while not pipeline.stopping.is_set():
-            try:
-                moved = self._step()
-            except (LogUnavailable, StoreUnavailable) as error:
-                if pipeline.report(self.name, str(error)):
-                    _logger.error("loop_waits", loop=self.name, error=str(error), retry_seconds=pause)
-                pipeline.stopping.wait(pause)
-                pause = min(2 * pause, LONGEST_RETRY_SECONDS)
-            except BaseException as error:  # noqa: BLE001  a loop that dies must not die unheard
-                pipeline.fail(self.name, error)
-                return
-            else:
-                pause = FIRST_RETRY_SECONDS
-                pipeline.report(self.name, "")
-                if moved:
-                    pipeline.tell()
-
-
 class EmbeddedPipeline:
     """A floor's pipeline in this process; use it as a context.
 
-    `replaying` is for work on the past: nobody is told of it. `clock_events` turns the clocks on that write
-    `gap_expired` and `table_silent` events: for live input, not for files. `on_facts` is told of each committed batch's
-    facts by the reconstruct loop, which waits for it. Raises on entering `DataDirectoryUnusable`, `StoreUnavailable`,
-    `LogUnavailable`, `UnfinishedReplay`.
+    `live` turns on what files have no use for: the clocks that write `gap_expired` and `table_silent` events, the
+    floor's configurations, put in force once everything in the log is folded, and the notifier. `replaying` is for who
+    ends a replay. `on_facts` is told of each committed batch's facts by the reconstruct loop, which waits for it.
+    Raises on entering `DataDirectoryUnusable`, `StoreUnavailable`, `LogUnavailable`, `OutboxUnavailable`,
+    `RouteRefused`, `UnfinishedReplay`.
     """
 
     def __init__(
@@ -109,34 +75,37 @@ class EmbeddedPipeline:
         settings: Settings,
         *,
         transport: NotifierTransport | None = None,
-        clock_events: bool = False,
+        live: bool = False,
         replaying: bool = False,
         on_facts: OnFacts | None = None,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self.settings = settings
         self._transport = transport
-        self._clock_events = clock_events
+        self._live = live
         self._replaying = replaying
         self._on_facts = on_facts
         self._clock = clock
         self._resources = ExitStack()
-        self._threads: list[threading.Thread] = []
-        self._changed = threading.Condition()
-        self._troubles: dict[str, str] = {}
-        self._failure: BaseException | None = None
+        self._loops: list[Loop] = []
+        self._standing = Standing()
         self._next_look: datetime | None = None
-        self.stopping = threading.Event()
+        self._draining = False
+        self.configured = threading.Event()
+        """Set once every table of a live floor has its configuration in the log."""
+
+    @property
+    def stopping(self) -> threading.Event:
+        """Set it to have the loops end; set when one of them has died."""
+        return self._standing.stopping
 
     def __enter__(self) -> Self:
         with ExitStack() as opened:
             directory = self.settings.data_directory
             opened.enter_context(lock_data_directory(directory))
             self.log = opened.enter_context(open_log(directory))
-            if not self._replaying and self.log.state(GROUP, UNFINISHED) is not None:
-                raise UnfinishedReplay(
-                    f"a replay of {directory} was broken off; run `pitwatch replay` again to finish it"
-                )
+            if not self._replaying:
+                check_finished(self.log, directory)
             pipeline = self.settings.pipeline
             self.reconstructor = Reconstructor(
                 self.log,
@@ -147,16 +116,26 @@ class EmbeddedPipeline:
             )
             self.store = opened.enter_context(open_store(directory, self.settings))
             self.sink = Sink(self.log, self.store)
-            self._open_notifier(opened, directory)
+            self._open_notifier(opened)
+            self.retention = self._fact_retention()
+            self.retention.check()
             self._resources = opened.pop_all()
         return self
 
-    def _open_notifier(self, opened: ExitStack, directory: Path) -> None:
+    def _open_notifier(self, opened: ExitStack) -> None:
         self.notifier: Notifier | None = None
-        if not self._replaying and self.settings.notifications.routes:
-            transport = self._transport or AppriseTransport()
-            self.notifier = Notifier(self.log, directory, transport, self.settings.notifications)
+        notifications = self.settings.notifications
+        if self._live and notifications.routes:
+            transport = self._transport or AppriseTransport(notifications.send_timeout_seconds)
+            self.notifier = Notifier(self.log, self.settings.data_directory, transport, notifications)
             opened.callback(self.notifier.close)
+
+    def _fact_retention(self) -> FactRetention:
+        days = self.settings.pipeline.keep_facts_days
+        # Nothing is dropped while files are read or history is told again: only who is live knows who else reads.
+        keep = timedelta(days=days) if days is not None and self._live else None
+        alert_groups = [] if self.notifier is None else [ALERTS_READ]
+        return FactRetention(self.log, self.sink.group, alert_groups, keep, self._clock)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -167,161 +146,134 @@ class EmbeddedPipeline:
             self._resources.close()
 
     def start(self) -> None:
-        """Start the loops."""
-        # A loop that works in Python must not keep those that wait for the disk or a socket waiting for long.
-        sys.setswitchinterval(SWITCH_SECONDS)
-        _relax_collector()
+        """Start the loops. Raises `LogUnavailable`."""
         self.reconstructor.claim()
         self.reconstructor.take_up_all()
-        self._threads = [Loop("reconstruct", self._reconstruct, self), Loop("sink", self._sink, self)]
+        self.reconstructor.listen_from(self._clock())
+        steps = {"reconstruct": self._reconstruct, "sink": self._sink}
         if self.notifier is not None:
-            self._threads.append(threading.Thread(target=self._notify, name="notify", daemon=True))
-        for thread in self._threads:
-            thread.start()
+            steps["notify"] = self._notify
+        self._loops = [Loop(name, step, self._standing, OUTAGES) for name, step in steps.items()]
+        self._resources.enter_context(_tuned())
+        for loop in self._loops:
+            loop.start()
 
     def stop(self) -> None:
         """Stop the loops where they are, and write the folds down. Idempotent."""
         self.stopping.set()
-        self.tell()
-        for thread in self._threads:
-            thread.join(STOP_SECONDS)
-        if self._threads and self._failure is None:
-            try:
-                self.reconstructor.save_all()
-            except LogUnavailable as error:
-                # Only the snapshots are older for it: the next start folds a little more again.
-                _logger.warning("folds_not_saved", error=str(error))
-        self._threads = []
+        self._standing.tell()
+        for loop in self._loops:
+            loop.join(STOP_SECONDS)
+        hanging = [loop.name for loop in self._loops if loop.is_alive()]
+        if hanging:
+            _logger.error("loops_hang", loops=hanging)
+        if self._loops and "reconstruct" not in hanging:
+            self._save()
+        self._loops = []
+
+    def _save(self) -> None:
+        try:
+            self.reconstructor.save_all()
+        except LogUnavailable as error:
+            # Only the snapshots are older for it: the next start folds a little more again.
+            _logger.warning("folds_not_saved", error=str(error))
+
+    # -- the loops' steps --------------------------------------------------------------------------------------------
 
     def _reconstruct(self) -> bool:
-        if self._clock_events:
-            self._look_at_clock()
         done = self.reconstructor.step()
+        # Only who has read the log to its end knows who is silent, and what is in force.
+        if self._live and done.events < self.settings.pipeline.batch_events:
+            self._decide()
         if not done.events:
             self.reconstructor.wait(WAIT_SECONDS)
         return bool(done.events)
 
-    def _look_at_clock(self) -> None:
-        now = self._clock()
-        if self._next_look is not None and now < self._next_look:
+    def _decide(self) -> None:
+        """Write what the clock and the house's word call for to the log, where that is due."""
+        now, interval = self._clock(), self.settings.timers.interval
+        # A clock that was set back must not stop the looks until it is where it was.
+        if self._next_look is not None and self._next_look - interval <= now < self._next_look:
             return
-        self._next_look = now + self.settings.timers.interval
-        if events := self.reconstructor.overdue(now):
-            self.log.append(TABLE_EVENTS, events)
+        events = self.reconstructor.overdue(now)
+        if not self.configured.is_set():
+            events += self.reconstructor.to_publish(self.settings.floor.entries(), now)
+        self.log.append(TABLE_EVENTS, events)
+        self.configured.set()
+        self._next_look = now + interval
 
     def _sink(self) -> bool:
-        moved = self.sink.step()
+        # Who waits for the end has nothing to gain from gathering rows.
+        hurried = self._draining and not self.reconstructor.behind()
+        moved = self.sink.drain() if hurried else self.sink.step()
+        self.retention.sweep()
         if not moved:
             self.sink.wait(WAIT_SECONDS)
         return bool(moved)
 
-    def _notify(self) -> None:
+    def _notify(self) -> bool:
         assert self.notifier is not None
-        try:
-            self.notifier.run(self.stopping)
-        except BaseException as error:  # noqa: BLE001  a loop that dies must not die unheard
-            self.fail("notify", error)
+        self.notifier.run(self.stopping)
+        return False
 
     # -- how it stands -----------------------------------------------------------------------------------------------
 
-    def report(self, loop: str, trouble: str) -> bool:
-        """Note what a loop says of itself, ``""`` for all well; tell whether that is news."""
-        news = self._troubles.get(loop, "") != trouble
-        if news:
-            with self._changed:
-                self._troubles[loop] = trouble
-                self._changed.notify_all()
-            if not trouble:
-                _logger.info("loop_recovered", loop=loop)
-        return news and bool(trouble)
-
-    def fail(self, loop: str, error: BaseException) -> None:
-        """End the pipeline over an error that no loop can wait out."""
-        _logger.error("loop_failed", loop=loop, exc_info=error)
-        with self._changed:
-            self._failure = self._failure or error
-            self.stopping.set()
-            self._changed.notify_all()
-
-    def tell(self) -> None:
-        """Wake those who wait for progress."""
-        with self._changed:
-            self._changed.notify_all()
-
     def health(self) -> Health:
-        """Return how far the loops are behind, and what troubles them."""
-        troubles = {loop: trouble for loop, trouble in self._troubles.items() if trouble}
-        return Health(self.reconstructor.behind(), self.sink.behind(), troubles)
+        """Return how far the loops are behind, and what troubles them. Raises `LogUnavailable`."""
+        return Health(self.reconstructor.behind(), self.sink.behind(), self._standing.troubles())
 
-    def wait_until_stopped(self) -> None:
-        """Block until something stops the pipeline. Raises what a loop died of."""
-        while not self.stopping.wait(WAIT_SECONDS):
-            pass
-        if self._failure is not None:
-            raise self._failure
+    def raise_failure(self) -> None:
+        """Raise what a loop died of, if one did."""
+        self._standing.raise_failure()
 
     def drain(self, on_wait: Callable[[Health], None] | None = None) -> None:
         """Block until everything in the log is folded and stored. Raises what a loop died of or can't get past.
 
         `on_wait` is told now and then how far the loops are.
         """
-        while True:
-            if on_wait is not None:
-                on_wait(self.health())
-            with self._changed:
-                if self._failure is not None:
-                    raise self._failure
-                if trouble := next((f"{loop}: {what}" for loop, what in self._troubles.items() if what), ""):
-                    raise LogUnavailable(trouble)
-                if not self.reconstructor.behind() and not self.sink.behind():
-                    return
-                self._changed.wait(WAIT_SECONDS)
+        self._draining = True
+        try:
+            while not self._standing.wait_for(self._is_drained, WAIT_SECONDS):
+                if on_wait is not None:
+                    on_wait(self.health())
+        finally:
+            self._draining = False
 
-    def finish_input(self) -> None:
-        """Drain a source that has come to its end: gaps that nothing will fill are given up, in the log as ever."""
-        self.drain()
-        if events := self.reconstructor.waiting(self._clock()):
+    def _is_drained(self) -> bool:
+        self._standing.raise_failure()
+        for loop, trouble in self._standing.troubles().items():
+            raise LogUnavailable(f"{loop}: {trouble}")
+        return not self.reconstructor.behind() and not self.sink.behind()
+
+    def finish_input(
+        self, table_ids: Collection[str] | None = None, on_wait: Callable[[Health], None] | None = None
+    ) -> None:
+        """Drain a source that has come to its end: its tables' gaps, which nothing will fill, are given up in the log.
+
+        Of all tables, where none are named.
+        """
+        self.drain(on_wait)
+        tables = self.reconstructor.folds.keys() if table_ids is None else table_ids
+        if events := self.reconstructor.waiting(self._clock(), tables):
             self.log.append(TABLE_EVENTS, events)
-            self.drain()
+            self.drain(on_wait)
 
 
-def _relax_collector() -> None:
-    """Look for cyclic garbage less often: the folds keep millions of objects that are none, and make few that are.
+@contextmanager
+def _tuned() -> Iterator[None]:
+    """Have the interpreter change threads often, and look for cyclic garbage seldom, for the length of the block.
 
-    Measured at the defaults, the collector took more time than the rules.
+    The folds keep millions of objects that are no garbage, and make few that are. Measured at the defaults, the
+    collector took more time than the rules.
     """
+    interval, thresholds = sys.getswitchinterval(), gc.get_threshold()
+    sys.setswitchinterval(SWITCH_SECONDS)
     gc.collect()
     gc.freeze()
     gc.set_threshold(COLLECT_AFTER, 20, 100)
-
-
-def begin_replay(directory: Path) -> None:
-    """Throw away everything that is derived from a data directory's events, which the caller has locked.
-
-    The store goes first: should this be broken off in between, it is filled again from the facts still in the log.
-    """
-    shutil.rmtree(directory / STORE_FOLDER, ignore_errors=True)
-    with open_log(directory) as log:
-        log.start_over(tuple(FACT_TOPICS.values()), GROUP, (UNFINISHED, b"1"))
-
-
-def end_replay(log: SqliteLog) -> None:
-    """Let the pipeline run again. What the replay found is not news: nobody is to be told of it once more."""
-    log.commit_position(ALERTS_READ, Position(ALERTS, 0, log.end(ALERTS, 0)))
-    log.forget_state(GROUP, UNFINISHED)
-
-
-def open_log(directory: Path, *, read_only: bool = False) -> closing[SqliteLog]:
-    """Return the log of a data directory, closed at the end of a ``with`` block. Raises `LogUnavailable`."""
-    return closing(SqliteLog(directory / LOG_FILE, read_only=read_only))
-
-
-def open_store(directory: Path, settings: Settings) -> closing[ClickHouseStore]:
-    """Return the embedded store of a data directory, which the caller has locked. Raises `StoreUnavailable`."""
-    store = ClickHouseStore.embedded(directory / STORE_FOLDER, settings.store)
     try:
-        store.migrate()
-    except BaseException:
-        store.close()
-        raise
-    return closing(store)
+        yield
+    finally:
+        gc.set_threshold(*thresholds)
+        gc.unfreeze()
+        sys.setswitchinterval(interval)

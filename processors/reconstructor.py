@@ -5,20 +5,19 @@ records from there to the committed position are folded once more, and their fac
 before; since the fold is pure, what comes next is what would have come. So snapshots may be as rare as one likes.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from datetime import UTC, datetime, timedelta
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
 import msgspec
 import structlog
 
+from processors.fold_snapshots import UnreadableSnapshot, read_back, write_down
+from processors.own_events import Message, OwnEvents
 from processors.reconstruct.fold import FoldSettings, TableFold
 from schemas.configuration import TableConfiguration, TableEntry
-from schemas.events import ConfigurationPublished, Event, GapExpired, TableSilent
 from schemas.facts import Fact
-from schemas.ids import SYSTEM_EPOCH, event_id
-from schemas.log import EventLog, Position, Record
-from schemas.structs import struct_of
+from schemas.log import MAX_MESSAGE_BYTES, EventLog, Position, Record, Transaction
 from schemas.topics import FACT_TOPICS, TABLE_EVENTS
 from schemas.wire import encode
 
@@ -26,11 +25,9 @@ GROUP: Final = "reconstruct"
 RECORDS_PER_READ: Final = 10_000
 """Records read at a time while a fold is taken up again."""
 
-GapExpiredEvent = struct_of(GapExpired, tag="gap_expired")
-TableSilentEvent = struct_of(TableSilent, tag="table_silent")
+MARK: Final = ":"
+"""In a snapshot's key: it is no table's, but a mark of the runtime's own. A table's id has none."""
 
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND: Final = timedelta(microseconds=1)
 _logger: Final = structlog.get_logger(__name__)
 
 
@@ -46,18 +43,8 @@ OnFacts = Callable[[Sequence[Fact]], None]
 """Told of each batch's facts, once they are committed, by the thread that folds."""
 
 
-class StoredFold(msgspec.Struct):
-    """A table's snapshot, and the offset of the first record that it doesn't know."""
-
-    offset: int
-    fold: bytes
-
-
-_stored: Final = msgspec.msgpack.Decoder(StoredFold)
-
-
 class Reconstructor:
-    """Folds the tables of some partitions. One thread calls it; `folds` may be read by that thread between steps.
+    """Folds the tables of some partitions. One thread calls it, but for `behind` and `repeats`, which any may ask.
 
     Every method may raise `LogUnavailable`, after which the next `step` begins again from what was committed.
     """
@@ -76,12 +63,15 @@ class Reconstructor:
         self._batch_events = batch_events
         self._snapshot_events = snapshot_events
         self._on_facts = on_facts
+        self._own = OwnEvents()
         self.folds: dict[str, TableFold] = {}
-        self._places: dict[str, Position] = {}
+        self.repeats = 0
+        """Records folded by this object that said nothing new."""
+        self._partitions: dict[str, int] = {}
         self._since_snapshot: dict[str, int] = {}
         self._offsets: dict[int, int] = {}
         self._heard: dict[str, datetime] = {}
-        self._system_seq = 0
+        self._listening_since: datetime | None = None
 
     def claim(self) -> None:
         """Take the work over from whoever did it before, and begin from what was committed."""
@@ -99,7 +89,7 @@ class Reconstructor:
     def behind(self) -> int:
         """Return how many records are still to be folded."""
         return sum(
-            self._log.end(TABLE_EVENTS, partition) - self._offset(partition)
+            self._log.end(TABLE_EVENTS, partition) - self._committed(partition)
             for partition in self._log.partitions(TABLE_EVENTS)
         )
 
@@ -108,18 +98,16 @@ class Reconstructor:
         partition = self._log.partitions(TABLE_EVENTS)[0]
         return self._log.wait(TABLE_EVENTS, partition, self._offset(partition), timeout_seconds)
 
-    @property
-    def repeats(self) -> int:
-        """Records folded in this process that said nothing new."""
-        return sum(fold.repeats for fold in self.folds.values())
-
     def take_up_all(self) -> None:
-        """Take up the fold of every table that has a snapshot: timers must know silent tables after a restart too."""
-        partition = self._log.partitions(TABLE_EVENTS)[0]
-        for table_id, _ in self._log.states(GROUP):
-            if ":" in table_id:
-                continue  # no table's: a mark of the runtime's own
-            self._fold(table_id, partition)
+        """Take up the fold of every table that was ever heard: timers must know silent tables after a start too."""
+        for table_id, snapshot in self._log.states(GROUP):
+            if MARK not in table_id:
+                self._take_up(table_id, snapshot)
+
+    def _committed(self, partition: int) -> int:
+        # Nothing is kept here: another thread may ask while the one that folds moves on.
+        known = self._offsets.get(partition)
+        return self._log.position(GROUP, TABLE_EVENTS, partition) if known is None else known
 
     def _offset(self, partition: int) -> int:
         if partition not in self._offsets:
@@ -137,6 +125,7 @@ class Reconstructor:
             # The folds are ahead of what was committed now; they are taken up anew from their snapshots.
             self.forget()
             raise
+        self._count_repeats({record.key for record in records})
         if self._on_facts is not None:
             self._on_facts([fact for _, fact in facts])
         return Progress(len(records), len(facts), sum(fact.fact == "alert" for _, fact in facts))
@@ -159,7 +148,7 @@ class Reconstructor:
         return facts
 
     def _commit(self, facts: list[tuple[str, Fact]], position: Position) -> None:
-        topics: dict[str, list[tuple[str, bytes]]] = {}
+        topics: dict[str, list[Message]] = {}
         for key, fact in facts:
             topics.setdefault(FACT_TOPICS[fact.fact], []).append((key, encode(fact)))
         due = [key for key, events in self._since_snapshot.items() if events >= self._snapshot_events]
@@ -167,46 +156,76 @@ class Reconstructor:
             for topic, messages in topics.items():
                 transaction.publish(topic, messages)
             for key in due:
-                transaction.save_state(key, self._snapshot(key, position.offset))
+                self._save(transaction, key, position.offset)
             transaction.commit(position)
         self._offsets[position.partition] = position.offset
         self._since_snapshot.update(dict.fromkeys(due, 0))
 
-    def _snapshot(self, table_id: str, offset: int) -> bytes:
-        return msgspec.msgpack.encode(StoredFold(offset, self.folds[table_id].snapshot()))
+    def _count_repeats(self, table_ids: Collection[str]) -> None:
+        for table_id in table_ids:
+            fold = self.folds[table_id]
+            self.repeats += fold.repeats
+            fold.repeats = 0
+
+    # -- snapshots ---------------------------------------------------------------------------------------------------
 
     def save_all(self) -> None:
-        """Write down every fold that changed since its snapshot, so that a restart need not fold anything again."""
+        """Write down every fold that changed since its snapshot, so that a start need not fold anything again.
+
+        For when no thread steps any more.
+        """
         changed = [key for key, events in self._since_snapshot.items() if events]
         if not changed:
             return
-        offsets = dict(self._offsets)
         with self._log.transaction(GROUP) as transaction:
             for key in changed:
-                partition = self._places[key].partition
-                transaction.save_state(key, self._snapshot(key, offsets[partition]))
+                self._save(transaction, key, self._offset(self._partitions[key]))
         self._since_snapshot.update(dict.fromkeys(changed, 0))
+
+    def _save(self, transaction: Transaction, table_id: str, offset: int) -> None:
+        snapshot = write_down(self.folds[table_id], self._partitions[table_id], offset, self._heard.get(table_id))
+        if len(snapshot) <= MAX_MESSAGE_BYTES:
+            transaction.save_state(table_id, snapshot)
+            return
+        # Whatever a table fills its history with, the others go on, and it costs this one no more than time.
+        _logger.warning("snapshot_too_long", table_id=table_id, size=len(snapshot), limit=MAX_MESSAGE_BYTES)
 
     def _fold(self, table_id: str, partition: int) -> TableFold:
         """Take a table's fold up as it was when the last batch was committed."""
-        stored_bytes = self._log.state(GROUP, table_id)
-        if stored_bytes is None:
-            fold, offset = TableFold(table_id, self._settings), 0
-        else:
-            stored = _stored.decode(stored_bytes)
-            fold, offset = TableFold.restore(stored.fold, self._settings), stored.offset
+        snapshot = self._log.state(GROUP, table_id)
+        if snapshot is not None and self._take_up(table_id, snapshot):
+            return self.folds[table_id]
+        self._take_on(table_id, TableFold(table_id, self._settings), partition, 0)
+        # A table's first snapshot is written at once, for only tables that have one are known after a start.
+        self._since_snapshot[table_id] = self._snapshot_events
+        return self.folds[table_id]
+
+    def _take_up(self, table_id: str, snapshot: bytes) -> bool:
+        """Take a fold up from its snapshot; False where that can't be read, and the table is to be folded anew."""
+        try:
+            stored = read_back(snapshot)
+            fold = stored.restore(self._settings)
+        except UnreadableSnapshot as error:
+            _logger.warning("snapshot_unreadable", table_id=table_id, error=str(error), action="folding all its events")
+            return False
+        if stored.heard_at is not None:
+            self._heard.setdefault(table_id, stored.heard_at)
+        self._take_on(table_id, fold, stored.partition, stored.offset)
+        return True
+
+    def _take_on(self, table_id: str, fold: TableFold, partition: int, start: int) -> None:
+        """Fold what was committed from `start` on once more, and keep the fold."""
         replayed = 0
-        for record in self._records(table_id, offset, self._offset(partition)):
+        for record in self._records(table_id, start, self._offset(partition)):
             fold.apply(record)
             self._heard[table_id] = record.appended_at
             replayed += 1
-        if stored_bytes is not None or replayed:
-            _logger.debug("fold_taken_up", table_id=table_id, replayed=replayed)
+        if replayed:
+            _logger.debug("folded_again", table_id=table_id, records=replayed)
         fold.repeats = 0
         self.folds[table_id] = fold
-        self._places[table_id] = Position(TABLE_EVENTS, partition, offset)
+        self._partitions[table_id] = partition
         self._since_snapshot[table_id] = replayed
-        return fold
 
     def _records(self, table_id: str, start: int, end: int) -> Iterator[Record]:
         while start < end:
@@ -221,78 +240,44 @@ class Reconstructor:
 
     # -- decisions that need a clock: written to the log first, acted on from there ----------------------------------
 
-    def overdue(self, now: datetime) -> list[tuple[str, bytes]]:
-        """Return the events to write at `now`: gaps waited for long enough, open tables that fell silent."""
+    def listen_from(self, now: datetime) -> None:
+        """Count silences from `now` on at the earliest: who was not listened to was not silent."""
+        self._listening_since = now
+
+    def overdue(self, now: datetime) -> list[Message]:
+        """Return the events to write at `now`: gaps waited for long enough, open tables that fell silent.
+
+        Only right for one who has folded everything the log holds.
+        """
         limit = timedelta(milliseconds=self._settings.gap_limit_ms)
-        events: list[Event] = []
+        events: list[Message] = []
         for table_id, fold in self.folds.items():
             heard = self._heard.get(table_id)
             if heard is None:
                 continue
-            if fold.waits and now - heard > limit:
-                events.append(self._gap_expired(table_id, fold.waits, now))
-            silent = now - heard > fold.silence_limit
-            if silent and fold.state.is_open and fold.state.silence_reported != fold.state.last_event_id:
-                events.append(self._table_silent(table_id, fold.state.last_event_id, heard, now))
-        return _messages(events)
+            waited = now - max(heard, self._listening_since or heard)
+            if fold.waits and waited > limit:
+                events.append(self._own.gap_expired(table_id, fold.waits, now))
+            state = fold.state
+            if state.is_open and waited > fold.silence_limit and state.silence_reported != state.last_event_id:
+                events.append(self._own.table_silent(table_id, state.last_event_id, heard, now))
+        return events
 
-    def waiting(self, now: datetime) -> list[tuple[str, bytes]]:
-        """Return the events that give up every gap, for a source that has come to its end."""
-        return _messages(
-            self._gap_expired(table_id, fold.waits, now) for table_id, fold in self.folds.items() if fold.waits
-        )
+    def waiting(self, now: datetime, table_ids: Collection[str]) -> list[Message]:
+        """Return the events that give up the gaps of these tables, for a source that has come to its end."""
+        known = [(table_id, self.folds[table_id].waits) for table_id in sorted(table_ids) if table_id in self.folds]
+        return [self._own.gap_expired(table_id, waits, now) for table_id, waits in known if waits]
 
-    def to_publish(self, floor: Iterable[TableEntry], now: datetime) -> list[tuple[str, bytes]]:
-        """Return the events that put each table's configuration in force where another, or none, is."""
+    def to_publish(self, floor: Iterable[TableEntry], now: datetime) -> list[Message]:
+        """Return the events that put each table's configuration in force where another, or none, is.
+
+        Only right for one who has folded everything the log holds.
+        """
         partition = self._log.partitions(TABLE_EVENTS)[0]
-        events: list[Event] = []
+        events: list[Message] = []
         for entry in floor:
             fold = self.folds.get(entry.table_id) or self._fold(entry.table_id, partition)
             known = fold.state.next_configuration or fold.state.configuration
             if known is None or TableConfiguration.model_validate(msgspec.to_builtins(known)) != entry.configuration:
-                own = self._next_seq(now)
-                events.append(
-                    ConfigurationPublished(
-                        event_id=event_id(entry.table_id, SYSTEM_EPOCH, own),
-                        table_id=entry.table_id,
-                        epoch=SYSTEM_EPOCH,
-                        seq=own,
-                        occurred_at=now,
-                        configuration=entry.configuration,
-                    )
-                )
-        return _messages(events)
-
-    def _gap_expired(self, table_id: str, waits: tuple[int, int], now: datetime) -> Event:
-        epoch, seq = waits
-        own = self._next_seq(now)
-        return GapExpiredEvent(
-            event_id=event_id(table_id, SYSTEM_EPOCH, own),
-            table_id=table_id,
-            epoch=SYSTEM_EPOCH,
-            seq=own,
-            occurred_at=now,
-            through_epoch=epoch,
-            through_seq=seq,
-        )
-
-    def _table_silent(self, table_id: str, last_event_id: str, heard: datetime, now: datetime) -> Event:
-        own = self._next_seq(now)
-        return TableSilentEvent(
-            event_id=event_id(table_id, SYSTEM_EPOCH, own),
-            table_id=table_id,
-            epoch=SYSTEM_EPOCH,
-            seq=own,
-            occurred_at=now,
-            silent_since=heard,
-            last_event_id=last_event_id,
-        )
-
-    def _next_seq(self, now: datetime) -> int:
-        """Return a number for an event of Pitwatch's own: microseconds since 1970, and never the same twice."""
-        self._system_seq = max(self._system_seq + 1, (now - _EPOCH) // _MICROSECOND)
-        return self._system_seq
-
-
-def _messages(events: Iterable[Event]) -> list[tuple[str, bytes]]:
-    return [(event.table_id, encode(event)) for event in events]
+                events.append(self._own.configuration_published(entry, now))
+        return events

@@ -138,6 +138,13 @@ class PipelineSettings(StrictModel):
         description="Events of a table between two snapshots of its state; after a crash at most so many are folded"
         " once more.",
     )
+    keep_facts_days: int | None = Field(
+        default=None,
+        ge=1,
+        le=36_500,
+        description="Days after which the log drops facts that are stored and told; left out: never. Events stay for"
+        " good, since everything can be worked out from them again.",
+    )
 
 
 class StoreSettings(StrictModel):

@@ -3,23 +3,23 @@
 import json
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, NamedTuple, cast
+from typing import Annotated, Final, NamedTuple, cast
 
 import typer
 
 from pitwatch.exits import FOUND
-from pitwatch.progress import reading_bar
-from pitwatch.workplace import DataOption, settings_for
+from pitwatch.progress import reading_bar, waiting_bar
+from pitwatch.workplace import ConfigOption, DataOption, settings_for
 from producers.importers.hands import HandRow
 from producers.importers.sessions import import_hands as read_hands
 from schemas.events import Event, RoundOpened
 from schemas.facts import RoundFact
 from schemas.fields import EARLIEST
 from schemas.log import EventLog
-from schemas.topics import TABLE_EVENTS
+from schemas.topics import FACT_TOPICS, TABLE_EVENTS
 from schemas.wire import decode_fact, encode
 
-HANDS_PER_APPEND = 100
+HANDS_PER_APPEND: Final = 100
 
 
 class Place(NamedTuple):
@@ -43,16 +43,27 @@ class Mismatch(NamedTuple):
 
 
 def import_hands(
-    file: Annotated[Path, typer.Argument(metavar="FILE.csv", help="Hands, one a line.", dir_okay=False)],
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE.csv",
+            help="Hands, one a line, plain or .gz; - is standard input.",
+            exists=True,
+            dir_okay=False,
+            readable=True,
+            allow_dash=True,
+        ),
+    ],
     decks: Annotated[int, typer.Option(min=6, max=12, help="Decks in the shoe.")] = 8,
     data: DataOption = None,
+    config: ConfigOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print hands and mismatches as JSON.")] = False,
 ) -> None:
     """Send every hand of a CSV file through the pipeline; exit code 1 where outcome, totals or the tableau differ."""
     from processors.embedded import EmbeddedPipeline
 
     hands: list[tuple[HandRow, Place]] = []
-    with EmbeddedPipeline(settings_for(data)) as pipeline:
+    with EmbeddedPipeline(settings_for(data, config)) as pipeline:
         pipeline.start()
         with reading_bar() as on_progress:
             batch: list[Event] = []
@@ -63,8 +74,10 @@ def import_hands(
                     _append(pipeline.log, batch)
                     batch = []
             _append(pipeline.log, batch)
-            pipeline.finish_input()
-        rounds = _rounds(pipeline.log, {place.table_id for _, place in hands})
+        tables = {place.table_id for _, place in hands}
+        with waiting_bar("folding") as on_wait:
+            pipeline.finish_input(tables, on_wait)
+        rounds = _rounds(pipeline.log, tables)
     mismatches = [found for row, place in hands for found in compare(row, rounds.get(place))]
     _report(len(hands), mismatches, as_json=as_json)
     if mismatches:
@@ -77,8 +90,7 @@ def _start() -> datetime:
 
 
 def _place(events: list[Event]) -> Place:
-    opened = next(event for event in events if isinstance(event, RoundOpened) or event.type == "round_opened")
-    opened = cast(RoundOpened, opened)
+    opened = next(event for event in events if isinstance(event, RoundOpened))
     return Place(opened.table_id, opened.shoe, opened.round)
 
 
@@ -91,7 +103,7 @@ def _rounds(log: EventLog, tables: set[str]) -> dict[Place, RoundFact]:
     found: dict[Place, RoundFact] = {}
     for table_id in tables:
         offset = 0
-        while records := log.read_key("rounds", table_id, offset, 10_000):
+        while records := log.read_key(FACT_TOPICS["round"], table_id, offset, 10_000):
             for record in records:
                 fact = cast(RoundFact, decode_fact(record.value))
                 found[Place(fact.table_id, fact.shoe, fact.round)] = fact

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Annotated, Final, NamedTuple
 import typer
 
 from pitwatch.exits import FOUND
-from pitwatch.progress import counting_bar
-from pitwatch.workplace import DataOption, settings_for
+from pitwatch.progress import counting_bar, waiting_bar
+from pitwatch.workplace import ConfigOption, DataOption, settings_for
 from processors.reconstruct.fold import FoldSettings, TableFold
 from schemas.facts import FACT_KEYS, FACT_KINDS, Fact
 from schemas.log import EventLog
-from schemas.topics import TABLE_EVENTS
+from schemas.topics import FACT_TOPICS, TABLE_EVENTS
 
 if TYPE_CHECKING:
     from processors.settings import Settings
@@ -33,15 +33,23 @@ class Difference(NamedTuple):
     store: str
     log: str
 
+    def __str__(self) -> str:
+        key = " ".join(str(part) for part in self.key)
+        return f"{self.kind} {key}: {self.field}: store {self.store}, log {self.log}"
+
 
 def replay(
     check: Annotated[
-        bool, typer.Option("--check", help="Change nothing: compare with the store and print what differs.")
+        bool, typer.Option("--check", help="Store what isn't stored yet, then compare; print what differs.")
     ] = False,
     data: DataOption = None,
+    config: ConfigOption = None,
 ) -> None:
     """Work all facts out again from the log: to rebuild the store, or with --check to compare with it (exit code 1)."""
-    settings = settings_for(data)
+    from processors.data_directory import check_there
+
+    settings = settings_for(data, config)
+    check_there(settings.data_directory)
     if check:
         _check(settings)
     else:
@@ -49,23 +57,23 @@ def replay(
 
 
 def _check(settings: "Settings") -> None:
-    from processors.embedded import open_log, open_store
-    from processors.logs.lock import lock_data_directory
+    from processors.embedded import EmbeddedPipeline
 
-    directory = settings.data_directory
     fold = FoldSettings(settings.pipeline.gap_limit_ms, settings.pipeline.revision_rounds)
     differences, facts, events = 0, 0, 0
-    with lock_data_directory(directory), open_log(directory) as log, open_store(directory, settings) as store:
-        tables = _tables(log)
+    with EmbeddedPipeline(settings) as pipeline:
+        pipeline.start()
+        with waiting_bar("catching up") as on_wait:
+            pipeline.drain(on_wait)
+        tables = _tables(pipeline.log)
         with counting_bar("replaying", sum(tables.values())) as advance:
             for table_id, records in sorted(tables.items()):
-                replayed = fold_table(log, table_id, fold)
+                replayed = fold_table(pipeline.log, table_id, fold)
                 facts += sum(len(of_kind) for of_kind in replayed.values())
-                for found in compare(replayed, stored_facts(store, table_id)):
+                for found in compare(replayed, stored_facts(pipeline.store, table_id)):
                     differences += 1
                     if differences <= SHOWN:
-                        key = " ".join(str(part) for part in found.key)
-                        typer.echo(f"{found.kind} {key}: {found.field}: store {found.store}, log {found.log}")
+                        typer.echo(str(found))
                 events += records
                 advance(events)
     typer.echo(f"{events:,} events, {facts:,} facts, {differences:,} differences")
@@ -133,7 +141,8 @@ def _fields(kind: str, key: FactKey, store: Fact, log: Fact) -> Iterator[Differe
 
 
 def _rebuild(settings: "Settings") -> None:
-    from processors.embedded import EmbeddedPipeline, begin_replay, end_replay
+    from processors.data_directory import begin_replay, end_replay
+    from processors.embedded import EmbeddedPipeline
     from processors.logs.lock import lock_data_directory
 
     with lock_data_directory(settings.data_directory):
@@ -141,8 +150,8 @@ def _rebuild(settings: "Settings") -> None:
     with EmbeddedPipeline(settings, replaying=True) as pipeline:
         total = pipeline.reconstructor.behind()
         pipeline.start()
-        with counting_bar("replaying", total) as advance:
-            pipeline.drain(lambda health: advance(total - health.events_behind))
-        facts = pipeline.log.end("rounds", 0)
+        with waiting_bar("replaying") as on_wait:
+            pipeline.drain(on_wait)
+        facts = sum(pipeline.log.end(topic, 0) for topic in FACT_TOPICS.values())
         end_replay(pipeline.log)
-    typer.echo(f"{total:,} events, {facts:,} rounds: every fact was worked out again")
+    typer.echo(f"{total:,} events, {facts:,} facts: everything was worked out again")

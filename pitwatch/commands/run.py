@@ -1,21 +1,42 @@
 """`pitwatch run`: a floor's embedded pipeline on what its tables send."""
 
 import signal
-from datetime import UTC, datetime
+import threading
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import structlog
 import typer
 
 from pitwatch.logs import configure_logs
-from schemas.topics import TABLE_EVENTS
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
     from processors.embedded import EmbeddedPipeline
+
+LOOK_SECONDS: Final = 0.25
+"""How often a signal, or the pipeline's end, is looked for."""
+
+
+class Stop:
+    """Whether somebody asked this process to stop, with SIGTERM or SIGINT."""
+
+    def __init__(self) -> None:
+        self.signal = ""
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, self._ask)
+
+    def _ask(self, number: int, _: FrameType | None) -> None:
+        # No more than this: a handler runs between any two steps of the main thread, which may be holding a lock.
+        self.signal = signal.Signals(number).name
+
+    def wait(self, pipeline: "EmbeddedPipeline", event: threading.Event) -> bool:
+        """Block until `event` is set, the pipeline ends or a signal came; tell whether to go on."""
+        while not (self.signal or pipeline.stopping.is_set() or event.wait(LOOK_SECONDS)):
+            pass
+        return not self.signal and not pipeline.stopping.is_set()
 
 
 def run(
@@ -31,15 +52,18 @@ def run(
     configure_logs()
     logger = structlog.get_logger(__name__)
     settings = load_settings(config)
-    with EmbeddedPipeline(settings, clock_events=True) as pipeline:
-        _stop_on_signals(pipeline)
-        now = datetime.now(UTC)
-        if events := pipeline.reconstructor.to_publish(settings.floor.entries(), now):
-            pipeline.log.append(TABLE_EVENTS, events)
+    stop = Stop()
+    with EmbeddedPipeline(settings, live=True) as pipeline:
         pipeline.start()
-        with run_gateway(_gateway(pipeline), settings.gateway.host, settings.gateway.port) as url:
-            logger.info("running", gateway=url, tables=len(settings.floor.tables), data=str(settings.data_directory))
-            pipeline.wait_until_stopped()
+        # No table is to be heard before its configuration is in the log.
+        if stop.wait(pipeline, pipeline.configured):
+            with run_gateway(_gateway(pipeline), settings.gateway.host, settings.gateway.port) as url:
+                logger.info(
+                    "running", gateway=url, tables=len(settings.floor.tables), data=str(settings.data_directory)
+                )
+                stop.wait(pipeline, pipeline.stopping)
+        logger.info("stopping", signal=stop.signal)
+        pipeline.raise_failure()
     logger.info("stopped")
 
 
@@ -49,9 +73,7 @@ def _gateway(pipeline: "EmbeddedPipeline") -> "FastAPI":
     from producers.gateway.limits import GatewayLimits
 
     settings = pipeline.settings
-    tokens = [
-        TableToken(table.table_id, token_hash) for table in settings.floor.tables for token_hash in table.tokens_sha256
-    ]
+    tokens = [TableToken(table_id=table, sha256=digest) for digest, table in settings.floor.token_hashes().items()]
     limits = GatewayLimits(
         seen_path=settings.data_directory / "gateway.sqlite",
         max_body_bytes=settings.gateway.max_body_bytes,
@@ -60,12 +82,3 @@ def _gateway(pipeline: "EmbeddedPipeline") -> "FastAPI":
         body_timeout_seconds=settings.gateway.body_timeout_seconds,
     )
     return create_app(pipeline.log, tokens, limits)
-
-
-def _stop_on_signals(pipeline: "EmbeddedPipeline") -> None:
-    def stop(number: int, _: FrameType | None) -> None:
-        structlog.get_logger(__name__).info("stopping", signal=signal.Signals(number).name)
-        pipeline.stopping.set()
-
-    signal.signal(signal.SIGTERM, stop)
-    signal.signal(signal.SIGINT, stop)

@@ -20,6 +20,9 @@ from schemas.log import LogError, Position, Record
 
 T = TypeVar("T")
 
+LOG_FILE: Final = "log.sqlite"
+"""Its name in a data directory."""
+
 PARTITION: Final = 0
 """The only partition of every topic."""
 
