@@ -18,7 +18,9 @@ STANDARD_INPUT: Final = Path("-")
 
 
 def settle(
-    file: Annotated[Path, typer.Argument(help="Rounds, one JSON object a line; - is standard input.")] = STANDARD_INPUT,
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="Rounds, one JSON object a line; - is standard input.")
+    ] = STANDARD_INPUT,
 ) -> None:
     """Settle rounds by the rules: verdicts on the cards, what each bet wins or loses, and the house's totals.
 
