@@ -38,7 +38,7 @@ READERS: Final = 4
 
 MAX_RESULT_ROWS: Final = 100_000
 MAX_RESULT_BYTES: Final = 256 * 2**20
-MAX_QUERY_MEMORY_BYTES: Final = 2**30
+MAX_QUERY_MEMORY_BYTES: Final = 512 * 2**20
 
 # 26.9 gathers inserts and answers before they are kept, unless it is told not to.
 _WRITER: Final[Settings] = {"async_insert": 0}
