@@ -1,7 +1,7 @@
 # Needs make and Python 3.11 or newer; everything else is installed into .venv by the targets themselves.
 
 PYTHON ?= python3
-DEMO_ARGS ?=
+DEMO_ARGS ?= --rounds 100
 BENCH_ARGS ?=
 # Tests keep to their own folders, so files may run side by side; a file stays in one process.
 PYTEST_WORKERS ?= 2

@@ -98,7 +98,7 @@ def _money(floor: Floor, status: Status) -> Text:
 
 def _pace(floor: Floor, status: Status, width: int) -> tuple[Text, Text]:
     wide = width >= _WIDE
-    alerts = Text.assemble(" 警報 Alerts ", counts(floor.severities, words=wide))
+    alerts = Text.assemble(" 警報 Alerts ", counts(floor.severities, words=width >= _ROOM_FOR_WORDS))
     if status.trouble:
         return alerts, Text(f"! {status.trouble} ", f"bold {BAD}")
     pace = f"{status.events:,} 事件 events  {status.events_per_second:,.0f}/s  "

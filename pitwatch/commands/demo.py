@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 TICK_SECONDS: Final = 0.05
 DIRECTORY: Final = "demo"
+WIDTH_WITHOUT_A_TERMINAL: Final = 120
 ROUNDS_WITHOUT_A_READER: Final = 40
 """Rounds of each table where none are asked for and nobody is there to stop the floor."""
 
@@ -43,7 +44,9 @@ def demo(
     seed: Annotated[int, typer.Option(help="The same seed deals the same cards and does the same wrong.")] = 1,
     data: Annotated[
         Path | None,
-        typer.Option("--data", help="Data directory, cleared first; demo in the usual one if left out."),
+        typer.Option(
+            "--data", help="Data directory, cleared first; demo in the usual one if left out.", file_okay=False
+        ),
     ] = None,
 ) -> None:
     """Show a simulated floor live, with deviations and faulty lines; exit code 1 unless exactly those were found."""
@@ -52,6 +55,8 @@ def demo(
     configure_logs(logging.ERROR)
     console = Console()
     watched = console.is_terminal and not console.is_dumb_terminal
+    if not console.is_terminal:
+        console.width = max(console.width, WIDTH_WITHOUT_A_TERMINAL)
     if rounds is None and not watched:
         rounds = ROUNDS_WITHOUT_A_READER
     plan = plan_floor(tables=tables, rounds=rounds, seed=seed, now=datetime.now(UTC))

@@ -4,7 +4,6 @@ import shutil
 from pathlib import Path
 from typing import Final
 
-from pitwatch.workplace import LOG_FILE
 from schemas.errors import PitwatchError
 
 MARKER: Final = "DEMONSTRATION"
@@ -24,8 +23,9 @@ def begin_demonstration(directory: Path) -> None:
 
     Raises `NotADemonstration`, and `DataDirectoryUnusable` where it can't be made or another process works in it.
     """
-    from processors.embedded import STORE_FOLDER
+    from processors.data_directory import STORE_FOLDER
     from processors.logs.lock import LOCK_FILE, DataDirectoryUnusable, lock_data_directory
+    from processors.logs.sqlite import LOG_FILE
 
     try:
         held = {entry.name for entry in directory.iterdir()} if directory.exists() else set()

@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 from queue import Empty, SimpleQueue
 from types import TracebackType
-from typing import Final, Self
+from typing import TYPE_CHECKING, Final, Self
 
 from pitwatch.demonstration.pacing import Pacer
 from pitwatch.demonstration.plan import Plan
@@ -15,12 +15,13 @@ from pitwatch.demonstration.summary import Summary, ask_store, money_told
 from pitwatch.floor_model import Floor
 from pitwatch.floor_view import Status
 from pitwatch.scoring import score
-from processors.embedded import EmbeddedPipeline
-from processors.settings import Settings
 from producers.simulator import Arrival, Label, simulate
 from schemas.facts import Fact
 from schemas.topics import TABLE_EVENTS
 from schemas.wire import encode
+
+if TYPE_CHECKING:
+    from processors.settings import Settings
 
 MOST_BEHIND: Final = 20_000
 """Events that may wait in the log before the floor is held up: a demonstration shows the pipeline, not a backlog."""
@@ -38,11 +39,13 @@ class DemoRun:
     def __init__(
         self,
         plan: Plan,
-        settings: Settings,
+        settings: "Settings",
         *,
         monotonic: Callable[[], float] = time.monotonic,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
+        from processors.embedded import EmbeddedPipeline
+
         self.floor = Floor()
         self._plan = plan
         self._pacer = Pacer(simulate(plan.floor), plan.floor.start, plan.speed)

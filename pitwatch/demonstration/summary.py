@@ -35,8 +35,9 @@ ORDER BY currency
 """
 
 LOOK_SQL: Final = (
-    "SELECT table_id, count() AS rounds, sum(handle), sum(house_win), round(sum(house_win) / sum(handle), 4) AS hold"
-    " FROM rounds GROUP BY table_id ORDER BY table_id"
+    "SELECT table_id, count() AS rounds, sum(handle), sum(house_win),"
+    " round(toFloat64(sum(house_win)) / toFloat64(sum(handle)), 4) AS hold"
+    " FROM rounds WHERE kind = 'live' GROUP BY table_id ORDER BY table_id"
 )
 
 
@@ -108,7 +109,7 @@ def print_summary(console: Console, summary: Summary, directory: Path) -> None:
     console.print(
         f"{len(floor.tables):,} 檯 tables · {floor.rounds:,} 局 rounds · {floor.bets:,} 注 bets · "
         f"{summary.events:,} 事件 events ({summary.repeats:,} 重複 repeats) · {summary.seconds:.1f} s",
-        soft_wrap=True,
+        soft_wrap=not console.is_terminal,
     )
     if floor.dead_letters:
         console.print(f"{len(floor.dead_letters):,} 無法使用之訊息 messages could not be used (view dead_letters)")
@@ -119,12 +120,13 @@ def print_summary(console: Console, summary: Summary, directory: Path) -> None:
         console.print(_codes(summary))
         console.print()
     for line in (*_agreement(summary), *_disagreements(summary.score), _money_line(summary)):
-        console.print(line, soft_wrap=True)
+        # A file or a pipe has no margin to wrap at.
+        console.print(line, soft_wrap=not console.is_terminal)
     _print_commands(console, summary, directory)
 
 
 def _tables(summary: Summary) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold")
+    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
     table.add_column("檯\nTable", no_wrap=True)
     for heading in (
         "局\nRounds", "注額\nHandle", "贏額\nWin", "贏÷注\nHold", "理論\nTheory", "95 %\nband", "警報\nAlerts"
@@ -161,7 +163,7 @@ def _sums(lines: Sequence[TableLine], summary: Summary) -> list[str | Text]:
 
 
 def _codes(summary: Summary) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold")
+    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
     for heading in ("警報\nAlert", "級別\nSeverity", "條文\nArticle"):
         table.add_column(heading, no_wrap=True)
     for heading in ("找到\nFound", "漏\nMissed", "意外\nUnexpected"):

@@ -73,10 +73,16 @@ def test_the_header_sums_the_floor_up() -> None:
     assert "Rounds 2/80" in text
     assert "HKD 2,469,134" in text
     assert "-1,974 -0.08 %" in text
-    assert "■ 危急 critical 2  ◆ 警告 warning 1" in text
+    assert "■2 ◆1" in text
     assert "1,234 事件 events" in text
+    assert "積壓 behind 0" in text
     # Macau is eight hours ahead of UTC.
     assert "2025-06-01 12:42:00" in text
+
+
+def test_a_wide_header_names_the_severities() -> None:
+    text = text_of(floor_of(2, alert_fact("overpaid"), alert_fact("late_bet"), alert_fact("burn_count")), 200, 60)
+    assert "■ 危急 critical 2  ◆ 警告 warning 1" in text
 
 
 def test_a_floor_at_full_speed_and_one_without_end_say_so() -> None:

@@ -11,7 +11,7 @@ from pitwatch.cli import app
 from pitwatch.commands.simulate import START
 from pitwatch.exits import GOOD, UNUSABLE
 from pitwatch.scoring import score
-from processors.embedded import open_log
+from processors.data_directory import open_log
 from producers.simulator import read_labels
 from schemas.facts import AlertFact
 from schemas.log import EventLog
