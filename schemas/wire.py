@@ -110,7 +110,6 @@ def decode_event(raw: bytes) -> Event:
         names = _QUICK.get(event.type)
         if (
             names is not None
-            and occurred_at.tzinfo is UTC
             and EARLIEST <= occurred_at < LATEST
             and event.event_id == f"{event.table_id}:{event.epoch}:{event.seq}"
             and (event.table_id in _TABLES.known or _TABLES.accepts(event.table_id))
@@ -120,6 +119,8 @@ def decode_event(raw: bytes) -> Event:
                 if name not in _NAMES.known and not _NAMES.accepts(name):
                     break
             else:
+                if occurred_at.tzinfo is not UTC:
+                    event.occurred_at = occurred_at.astimezone(UTC)  # type: ignore[misc]  # a twin isn't frozen
                 return event
     return _decode_slowly(raw)
 

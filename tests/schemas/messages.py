@@ -77,7 +77,12 @@ def as_bytes(message: Json) -> bytes:
     return json.dumps(message, separators=(",", ":"), ensure_ascii=False).encode()
 
 
-moments = st.datetimes(datetime(2000, 1, 2), datetime(2099, 12, 30)).map(lambda moment: f"{moment.isoformat()}Z")  # noqa: DTZ001
+zones = st.sampled_from(["Z", "Z", "+08:00", "-03:30"])
+moments = st.builds(
+    lambda moment, zone: moment.isoformat() + zone,
+    st.datetimes(datetime(2000, 1, 2), datetime(2099, 12, 30)),  # noqa: DTZ001
+    zones,
+)
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=8),

@@ -1,7 +1,7 @@
 """Decoding: the fast path and the models agree on every message, and nothing but an event or a reason comes out."""
 
 import json
-from datetime import UTC
+from datetime import UTC, datetime
 from typing import NoReturn
 
 import msgspec
@@ -133,13 +133,20 @@ def test_ordinary_event_goes_the_fast_way(kind: str) -> None:
 
 
 @pytest.mark.usefixtures("fast_path_only")
+def test_local_time_goes_the_fast_way_and_becomes_utc() -> None:
+    decoded = decode_event(as_bytes(event("heartbeat", occurred_at="2026-03-01T20:34:56.789012+08:00")))
+    assert decoded == decode_event(as_bytes(event("heartbeat", occurred_at="2026-03-01T12:34:56.789012Z")))
+    assert decoded.occurred_at.tzinfo is UTC
+
+
+@pytest.mark.usefixtures("fast_path_only")
 @pytest.mark.parametrize(
     "raw",
     [
         as_bytes(event("heartbeat", x="é")),
         as_bytes(event("heartbeat", x="y" * QUICK_BYTES)),
         as_bytes(event("heartbeat", x=[[]] * 100, y="y" * SHALLOW_BYTES)),
-        as_bytes(event("heartbeat", occurred_at="2026-03-01T20:34:56+08:00")),
+        as_bytes(event("heartbeat", occurred_at="2000-01-01T07:59:59+08:00")),
         as_bytes(event("heartbeat", occurred_at="1999-12-31T23:59:59Z")),
         as_bytes(event("heartbeat", occurred_at="2100-01-01T00:00:00Z")),
         as_bytes(event("heartbeat", event_id="BAC-01:3:1208")),
@@ -285,7 +292,7 @@ def test_of_a_repeated_field_the_last_counts(kind: str, name: str) -> None:
 @given(moments)
 def test_moments_are_read_to_the_microsecond_and_written_back(moment: str) -> None:
     decoded = decode_event(as_bytes(event("heartbeat", occurred_at=moment)))
-    assert decoded.occurred_at.isoformat() == moment.replace("Z", "+00:00")
+    assert decoded.occurred_at == datetime.fromisoformat(moment)
     assert decode_event(encode(decoded)) == decoded
 
 
