@@ -16,6 +16,8 @@ from schemas.alerts import SEVERITIES, Severity
 from schemas.cards import CARDS_PER_DECK
 from schemas.facts import AlertFact, Fact, RoadFact, RoundFact, ShoeFact
 
+_TELLS_TIME: Final = frozenset({"round", "shoe"})
+
 GRAVEST_FIRST: Final[tuple[Severity, ...]] = tuple(reversed(SEVERITIES))
 
 
@@ -115,7 +117,7 @@ class Floor:
         self.alerts: dict[str, AlertFact] = {}
         self.dead_letters: set[tuple[int, int]] = set()
         self.clock: datetime | None = None
-        """The latest instant that a fact speaks of."""
+        """The latest instant that a round or shoe speaks of; messages that couldn't be used have the log's time."""
 
     def take(self, facts: Sequence[Fact], heard_at: float) -> None:
         """Take the next facts in, in the order in which they were published."""
@@ -124,7 +126,7 @@ class Floor:
             if line is None:
                 line = self.tables[fact.table_id] = TableLine(fact.table_id)
             line.heard_at = heard_at
-            if self.clock is None or fact.occurred_at > self.clock:
+            if fact.fact in _TELLS_TIME and (self.clock is None or fact.occurred_at > self.clock):
                 self.clock = fact.occurred_at
             if take := _TAKE.get(fact.fact):
                 take(self, line, fact)

@@ -37,6 +37,12 @@ class Score(NamedTuple):
         """Whether everything was found, and nothing else."""
         return not self.missed and not self.unexpected
 
+    @property
+    def labels(self) -> int:
+        """How many labels were held against the alerts."""
+        claims = [*(claim for claim, _ in self.found), *self.missed]
+        return sum(claim.code == claim.label.codes[0] for claim in claims)
+
     def by_code(self) -> list["Line"]:
         """Return the agreement code by code, in the order of the alert catalogue."""
         found = Counter(claim.code for claim, _ in self.found)

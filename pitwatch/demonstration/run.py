@@ -138,7 +138,6 @@ class DemoRun:
             floor=self.floor,
             tables=self._plan.floor.tables,
             score=score(self.labels, self.floor.alerts.values(), unfinished),
-            labels=len(self.labels),
             stored=stored,
             told=money_told(self.floor),
             expected=expected,

@@ -58,7 +58,6 @@ class Summary(NamedTuple):
     floor: Floor
     tables: Sequence[SimulatedTable]
     score: Score
-    labels: int
     stored: list[StoredMoney]
     told: list[StoredMoney]
     expected: dict[str, Expected]
@@ -116,7 +115,7 @@ def print_summary(console: Console, summary: Summary, directory: Path) -> None:
     console.print()
     console.print(_tables(summary))
     console.print()
-    if floor.alerts or summary.labels:
+    if floor.alerts or summary.score.labels:
         console.print(_codes(summary))
         console.print()
     for line in (*_agreement(summary), *_disagreements(summary.score), _money_line(summary)):
@@ -188,8 +187,8 @@ def _agreement(summary: Summary) -> list[Text]:
     return [
         _verdict(
             not score.missed,
-            f"故意偏差 {summary.labels:,} 宗，漏報 {len(score.missed):,} 宗",
-            f"{summary.labels:,} deviations were done on purpose; {len(score.missed):,} alerts missed of"
+            f"故意偏差 {score.labels:,} 宗，漏報 {len(score.missed):,} 宗",
+            f"{score.labels:,} deviations were done on purpose; {len(score.missed):,} alerts missed of"
             f" {len(score.found) + len(score.missed):,} due",
         ),
         _verdict(

@@ -75,13 +75,15 @@ def alert_fact(code: str, table_id: str = "BAC-101", shoe: int = 1, round: int =
     return AlertFact(**given | fields)
 
 
-def dead_letter(offset: int, table_id: str = "BAC-101", *, retracted: bool = False) -> DeadLetterFact:
+def dead_letter(
+    offset: int, table_id: str = "BAC-101", *, at: datetime = NOON, retracted: bool = False
+) -> DeadLetterFact:
     return DeadLetterFact(
         table_id=table_id,
         reason="invalid",
         detail="no such bet",
         raw="e30=",
-        occurred_at=NOON,
+        occurred_at=at,
         src_offset=offset,
         retracted=retracted,
     )

@@ -1,5 +1,6 @@
 """The floor that facts add up to: upserts replace, retractions take back, a new shoe begins anew."""
 
+from datetime import timedelta
 from fractions import Fraction
 
 from hypothesis import given
@@ -131,8 +132,10 @@ def test_dead_letters_are_counted_by_their_place_in_the_log() -> None:
     assert floor.dead_letters == {(0, 4)}
 
 
-def test_the_floor_clock_never_goes_back() -> None:
-    floor = floor_of(round_fact(round=9), round_fact(round=2))
+def test_the_floor_clock_never_goes_back_and_is_not_the_log() -> None:
+    floor = floor_of(
+        dead_letter(1), round_fact(round=9), round_fact(round=2), dead_letter(2, at=NOON + timedelta(days=1))
+    )
     assert floor.clock == round_fact(round=9).occurred_at
     assert floor.clock > NOON
 

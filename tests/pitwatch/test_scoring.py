@@ -86,14 +86,16 @@ def test_the_alert_about_the_same_bet_is_taken_first() -> None:
 def test_what_follows_from_a_deviation_may_be_about_another_bet() -> None:
     planted = label("third_card_missed", "uncorrected_round_paid", bet_id="B1")
     raised = [alert_fact("third_card_missed", bet_id="B1"), alert_fact("uncorrected_round_paid", bet_id="B2")]
-    assert score([planted], raised).agrees
+    result = score([planted], raised)
+    assert result.agrees
+    assert (result.labels, len(result.found)) == (1, 2)
 
 
 def test_unfinished_rounds_are_left_out_on_both_sides() -> None:
     planted, raised = [label("overpaid", round=4)], [alert_fact("late_bet", round=4)]
     result = score(planted, raised, {("BAC-101", 1, 4)})
     assert result.agrees
-    assert not result.found
+    assert result.labels == 0
 
 
 def test_codes_are_listed_in_the_order_of_the_catalogue() -> None:

@@ -28,7 +28,6 @@ def summary_of(*facts: Fact, labels: tuple[Label, ...] = (), stored: list[Stored
             simulated_table(1, NOON.date(), Deviations(), Telemetry()),
         ],
         score=score(labels, floor.alerts.values()),
-        labels=len(labels),
         stored=told if stored is None else stored,
         told=told,
         expected={"BAC-101": Expected(Fraction(123), 1000.0, 9)},
