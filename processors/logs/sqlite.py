@@ -13,9 +13,8 @@ from typing import Final, TypeVar
 from processors.logs import sqlite_tables as tables
 from processors.logs.sqlite_file import LogFile
 from processors.logs.sqlite_readers import Readers, Row
-from processors.logs.sqlite_tables import Messages
-from processors.logs.sqlite_transaction import SqliteTransaction, check_lengths
 from processors.logs.sqlite_writer import Writer
+from processors.logs.transaction import CollectedTransaction, Messages, check_lengths
 from schemas.log import LogError, Position, Record
 
 T = TypeVar("T")
@@ -141,12 +140,12 @@ class SqliteLog:
         return bytes(rows[0][0]) if rows else None
 
     @contextmanager
-    def transaction(self, group: str) -> Iterator[SqliteTransaction]:
+    def transaction(self, group: str) -> Iterator[CollectedTransaction]:
         """Collect outputs, snapshots and positions during the block; write them together at its end."""
         self._writing()
         if group not in self._epochs:
             self.claim(group)
-        outputs = SqliteTransaction()
+        outputs = CollectedTransaction()
         try:
             yield outputs
         finally:

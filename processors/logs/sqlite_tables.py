@@ -4,14 +4,13 @@ Each topic has a table of its own, so that appending always fills the last page 
 frees whole pages which any topic can use again.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from itertools import chain
 from sqlite3 import Connection
 from typing import Final
 
+from processors.logs.transaction import Messages
 from schemas.log import Fenced, Position
-
-Messages = Sequence[tuple[str, bytes]]
 
 TABLES: Final = (
     """

@@ -1,13 +1,17 @@
 """What a transaction's block asks to be written, collected until its end."""
 
-from processors.logs.sqlite_tables import Messages
+from collections.abc import Sequence
+
 from schemas.log import MAX_MESSAGE_BYTES, LogError, MessageTooLong, Position
 
+Messages = Sequence[tuple[str, bytes]]
 
-class SqliteTransaction:
-    """What a block of `SqliteLog.transaction` asks to be written. Nothing touches the file before the block's end.
 
-    So the file isn't locked while the block computes, and a block that fails leaves nothing to undo.
+class CollectedTransaction:
+    """What a transaction's block asks to be written. Nothing reaches the log before the block's end.
+
+    So the log isn't locked, nor its readers held up, while the block computes, and a block that fails leaves nothing to
+    undo.
     """
 
     def __init__(self) -> None:
