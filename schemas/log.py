@@ -63,6 +63,7 @@ class Transaction(Protocol):
     """Everything done through it becomes visible together at the end of the ``with`` block, or not at all.
 
     It belongs to the thread that opened it and ends with its block. Reads made in the block don't see its outputs.
+    Later reads through the same log see all of them; another process may see one partition's before another's.
     """
 
     def publish(self, topic: str, messages: Sequence[tuple[str, bytes]]) -> None:
@@ -93,7 +94,11 @@ class EventLog(Protocol):
         ...
 
     def partitions(self, topic: str) -> Sequence[int]:
-        """Return the partitions of `topic`."""
+        """Return the partitions of `topic` that the caller is to work on: all, unless it shares them with others."""
+        ...
+
+    def partition_of(self, topic: str, key: str) -> int:
+        """Return the partition of `topic` that holds the records of `key`."""
         ...
 
     def read(self, topic: str, partition: int, offset: int, limit: int) -> list[Record]:
@@ -108,7 +113,10 @@ class EventLog(Protocol):
         ...
 
     def end(self, topic: str, partition: int) -> int:
-        """Return an offset above every committed record's; the next record gets this one or a later one."""
+        """Return an offset above every committed record's; the next record gets this one or a later one.
+
+        Where offsets have holes it may be above the last record by more than one, until that was read.
+        """
         ...
 
     def wait(self, topic: str, partition: int, offset: int, timeout_seconds: float) -> bool:
@@ -116,6 +124,10 @@ class EventLog(Protocol):
 
         A record appended through the same log ends the wait at once. Raises `LogClosed` when the log is closed.
         """
+        ...
+
+    def wait_any(self, places: Sequence[Position], timeout_seconds: float) -> list[Position]:
+        """Do what `wait` does for several partitions; return those of `places` that have a record, none in vain."""
         ...
 
     def claim(self, group: str) -> None:
@@ -140,8 +152,9 @@ class EventLog(Protocol):
     def transaction(self, group: str) -> AbstractContextManager[Transaction]:
         """Open a transaction: outputs, snapshots and positions together or not at all. One thread at a time per group.
 
-        Claims the group if this log never did. At the end of the block raises `LogUnavailable` (nothing happened: do
-        the whole block again) or `Fenced`. What the block itself raises passes through; nothing happened then either.
+        Claims the group if this log never did. At the end of the block raises `LogUnavailable` or `Fenced`: nothing
+        happened, or, where a broker was lost over the commit, the log finds out before it answers again. So begin again
+        from what `position` and `state` then say. What the block itself raises passes through; nothing happened then.
         """
         ...
 

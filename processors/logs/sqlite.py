@@ -91,6 +91,10 @@ class SqliteLog:
         """Return the one partition, whether or not the topic was ever used."""
         return (PARTITION,)
 
+    def partition_of(self, topic: str, key: str) -> int:  # noqa: ARG002 - the port's; other logs need them
+        """Return the one partition."""
+        return PARTITION
+
     def read(self, topic: str, partition: int, offset: int, limit: int) -> list[Record]:
         """Return at most `limit` records from `offset` on."""
         _check_partition(partition)
@@ -107,16 +111,20 @@ class SqliteLog:
 
     def wait(self, topic: str, partition: int, offset: int, timeout_seconds: float) -> bool:
         """Block until there is a record at `offset` or the time is over."""
+        return bool(self.wait_any([Position(topic, partition, offset)], timeout_seconds))
+
+    def wait_any(self, places: Sequence[Position], timeout_seconds: float) -> list[Position]:
+        """Block until one of `places` has a record or the time is over; return those that have."""
         deadline = time.monotonic() + timeout_seconds
         look = self._first_look
-        while self.end(topic, partition) <= offset:
+        while not (ready := [place for place in places if self.end(place.topic, place.partition) > place.offset]):
             left = deadline - time.monotonic()
             if left <= 0:
-                return False
+                break
             with self._appended:
-                self._appended.wait_for(lambda: self._closed or self._ends.get(topic, 0) > offset, min(left, look))
+                self._appended.wait_for(lambda: self._closed or self._announced(places), min(left, look))
             look = min(2 * look, self._longest_look)
-        return True
+        return ready
 
     def claim(self, group: str) -> None:
         """Take `group` over from whatever other `SqliteLog` on this file worked for it."""
@@ -214,6 +222,9 @@ class SqliteLog:
 
     def _now(self) -> int:
         return (self._clock() - _EPOCH) // _MICROSECOND
+
+    def _announced(self, places: Sequence[Position]) -> bool:
+        return any(self._ends.get(place.topic, 0) > place.offset for place in places)
 
     def _announce(self, ends: dict[str, int]) -> None:
         """Wake the threads that wait for what was appended."""

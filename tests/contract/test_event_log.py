@@ -41,6 +41,8 @@ class TestAppendAndRead:
         places = [place for start in (0, 36) for place in log.append(topic, messages(36, start=start))]
         assert len({(TABLES[n % len(TABLES)], place.partition) for n, place in enumerate(places)}) == len(TABLES)
         assert {place.partition for place in places} <= set(log.partitions(topic))
+        for number, place in enumerate(places):
+            assert log.partition_of(topic, TABLES[number % len(TABLES)]) == place.partition
 
     def test_offsets_rise(self, log: EventLog, topic: str) -> None:
         log.append(topic, messages(20))
@@ -173,6 +175,21 @@ class TestEndAndWait:
             waiting = threads.submit(log.wait, topic, place.partition, place.offset + 1, PATIENCE_SECONDS)
             open_log().append(topic, [("B01", b"2")])
             assert waiting.result(PATIENCE_SECONDS)
+
+    def test_wait_for_several_tells_which_have_a_record(self, log: EventLog, topic: str) -> None:
+        place, other = (log.append(name, [("B01", b"1")])[0] for name in (topic, topic + "-2"))
+        nothing = other._replace(offset=other.offset + 1)
+        assert log.wait_any([nothing, place], PATIENCE_SECONDS) == [place]
+        assert log.wait_any([nothing], 0) == []
+
+    def test_wait_for_several_ends_with_an_append_to_any(self, log: EventLog, topic: str) -> None:
+        topics = [topic, topic + "-2"]
+        places = [log.append(name, [("B01", b"1")])[0] for name in topics]
+        behind = [place._replace(offset=place.offset + 1) for place in places]
+        with ThreadPoolExecutor() as threads:
+            waiting = threads.submit(log.wait_any, behind, PATIENCE_SECONDS)
+            log.append(topics[1], [("B01", b"2")])
+            assert waiting.result(PATIENCE_SECONDS) == behind[1:]
 
     def test_close_ends_a_wait(self, log: EventLog, topic: str) -> None:
         place = log.append(topic, [("B01", b"1")])[0]
