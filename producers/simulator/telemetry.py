@@ -126,10 +126,14 @@ def _without(arrival: Arrival, code: str) -> Arrival:
 
 
 def _runs(chapter: list[Arrival], losable: frozenset[str]) -> list[list[int]]:
-    """Return the places of losable events, those in a row together."""
+    """Return the places of losable events, those in a row together.
+
+    The first event after a restart is spared: it alone says where the numbers before it ended, so that without it
+    more seems to be missing than is.
+    """
     runs: list[list[int]] = []
     for place, arrival in enumerate(chapter):
-        if arrival.event.type not in losable:
+        if arrival.event.type not in losable or arrival.event.follows is not None:
             continue
         if runs and runs[-1][-1] == place - 1:
             runs[-1].append(place)

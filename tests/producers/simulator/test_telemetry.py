@@ -112,6 +112,15 @@ def test_money_is_never_lost_and_ties_are_spared() -> None:
     assert ties.isdisjoint({(getattr(event, "shoe", 0), getattr(event, "round", 0)) for event in lost})
 
 
+@given(streams, seeds)
+def test_the_word_of_a_restart_is_never_lost(stream: list[Arrival], seed: int) -> None:
+    restarted = list(restart(stream, Random(seed), 1.0))
+    left = list(lose(restarted, Random(seed), 1.0))
+    assert [a.event.event_id for a in left if a.event.follows] == [
+        a.event.event_id for a in restarted if a.event.follows
+    ]
+
+
 def _round(arrival: Arrival) -> tuple[int, int]:
     return getattr(arrival.event, "shoe", 0), getattr(arrival.event, "round", 0)
 
