@@ -64,18 +64,20 @@ def simulate(  # noqa: PLR0913, PLR0917 - a command has as many arguments as opt
 
 
 def simulated_floor(tables: int, seed: int, start: datetime, *, clean: bool, faults: bool) -> "FloorSettings":
-    """Return a floor of so many tables, half of them with deviations unless it is to be `clean`."""
-    from pitwatch.demonstration.plan import FAULTY_LINE
-    from producers.simulator import Telemetry, mixed_floor
+    """Return a floor of so many tables, half of them with deviations unless it is to be `clean`.
 
-    return mixed_floor(
-        seed=seed,
-        start=start,
-        hours=1.0,
-        tables=tables,
-        dirty=0 if clean else (tables + 1) // 2,
-        telemetry=FAULTY_LINE if faults else Telemetry(),
-    )
+    With `faults`, only tables without deviations lose events, so that every deviation can be told.
+    """
+    from pitwatch.demonstration.plan import FAULTY_LINE, LOSSY_LINE
+    from producers.simulator import mixed_floor
+
+    dirty = 0 if clean else (tables + 1) // 2
+    floor = mixed_floor(seed=seed, start=start, hours=1.0, tables=tables, dirty=dirty)
+    if not faults:
+        return floor
+    lines = (LOSSY_LINE if table.deviations is None else FAULTY_LINE for table in floor.tables)
+    wired = tuple(table.model_copy(update={"telemetry": line}) for table, line in zip(floor.tables, lines, strict=True))
+    return floor.model_copy(update={"tables": wired})
 
 
 def opening(text: str) -> datetime:

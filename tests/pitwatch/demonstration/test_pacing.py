@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from pitwatch.demonstration.pacing import MOST_AT_ONCE, Pacer
 from pitwatch.demonstration.plan import DISORDER, FAULTY_LINE
-from producers.simulator import Arrival, Deviations, FloorSettings, Telemetry, mixed_floor, simulate
+from producers.simulator import Arrival, FloorSettings, mixed_floor, simulate
 from schemas.events import Heartbeat, RoundClosed, RoundOpened, ShoeLoaded
 from schemas.ids import event_id
 from tests.pitwatch.floor_facts import NOON, label
@@ -99,13 +99,7 @@ def test_rounds_are_unfinished_until_they_close_and_shoes_until_they_have_one() 
 
 
 def small_floor(seed: int) -> FloorSettings:
-    floor = mixed_floor(
-        seed=seed, start=NOON, hours=0.3, tables=2, dirty=1, deviations=Deviations(), telemetry=FAULTY_LINE
-    )
-    lossless = Telemetry(**FAULTY_LINE.model_dump() | {"lost": 0.0})
-    return floor.model_copy(
-        update={"tables": tuple(table.model_copy(update={"telemetry": lossless}) for table in floor.tables)}
-    )
+    return mixed_floor(seed=seed, start=NOON, hours=0.3, tables=2, dirty=1, telemetry=FAULTY_LINE)
 
 
 @settings(max_examples=40)

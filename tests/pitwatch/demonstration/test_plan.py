@@ -50,13 +50,16 @@ def test_clean_and_dirty_tables_take_turns_and_one_alone_is_dirty() -> None:
     assert alone.tables[0].deviations is not None
 
 
-def test_lines_fail_everywhere_but_lose_events_of_dirty_tables_only_and_no_clock_is_wrong() -> None:
+def test_lines_fail_everywhere_but_lose_events_of_some_clean_tables_only_and_no_clock_is_wrong() -> None:
+    lossy = 0
     for table in plan_floor(tables=8, rounds=5, seed=1, now=NOW).floor.tables:
         telemetry = table.telemetry
         assert min(telemetry.duplicated, telemetry.disordered, telemetry.restarted) > 0
         assert telemetry.disorder_ms <= DISORDER / timedelta(milliseconds=1)
         assert telemetry.skewed == 0
-        assert (telemetry.lost > 0) == (table.deviations is not None)
+        assert not (telemetry.lost and table.deviations)
+        lossy += telemetry.lost > 0
+    assert lossy == 2
 
 
 def test_a_floor_without_end_begins_a_day_ago_and_goes_on() -> None:
