@@ -127,7 +127,7 @@ class EmbeddedPipeline:
         notifications = self.settings.notifications
         if self._live and notifications.routes:
             transport = self._transport or AppriseTransport(notifications.send_timeout_seconds)
-            self.notifier = Notifier(self.log, self.settings.data_directory, transport, notifications)
+            self.notifier = Notifier(self.log, self.settings.data_directory, transport, notifications, self._clock)
             opened.callback(self.notifier.close)
 
     def _fact_retention(self) -> FactRetention:
