@@ -7,10 +7,11 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Final, Self
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field, SecretStr, model_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
 
 from processors.notify.routing import NotificationSettings
+from processors.sql.settings import SqlSettings
 from schemas.configuration import TableConfiguration, TableEntry, preset
 from schemas.fields import Name, StrictModel, TableId
 
@@ -159,6 +160,40 @@ class StoreSettings(StrictModel):
     max_execution_seconds: int = Field(
         default=30, ge=1, le=3600, description="Longest a reader's query may run before it is stopped."
     )
+    url: Annotated[str, Field(pattern=r"^https?://[^\s/?#@]+$")] | None = Field(
+        default=None,
+        description="A ClickHouse server, such as `https://clickhouse:8443`, for `pitwatch sink`, `migrate` and `sql`."
+        " `pitwatch run` keeps its store in the data directory whatever stands here.",
+    )
+    user: Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,62}$")] = Field(
+        default="pitwatch", description="Whom to log in to the server as."
+    )
+    password: SecretStr = Field(
+        default=SecretStr(""), description="Its password: `${NAME}` stands for a secret, as in the routes' URLs."
+    )
+    cluster: Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_-]{0,62}$")] | None = Field(
+        default=None,
+        description="Name of the servers' cluster: tables are replicated, and shared out over its shards by table."
+        " Left out: one server.",
+    )
+
+    @model_validator(mode="after")
+    def _server(self) -> Self:
+        if self.url is None and (self.cluster is not None or self.password.get_secret_value()):
+            raise ValueError("a cluster or a password is a server's: give its url")
+        return self
+
+
+class MonitoringSettings(StrictModel):
+    """What a process shows of itself over HTTP: `/healthz` and Prometheus' `/metrics`."""
+
+    host: str = Field(
+        default="127.0.0.1",
+        min_length=1,
+        max_length=253,
+        description="Address to listen on. It shows names of tables and topics, and asks for no password.",
+    )
+    port: int | None = Field(default=None, ge=0, le=65_535, description="Port to listen on; left out: none.")
 
 
 class TimerSettings(StrictModel):
@@ -191,10 +226,12 @@ class Settings(BaseSettings):
     gateway: GatewaySettings = Field(default=GatewaySettings(), description="The gateway for table controllers.")
     pipeline: PipelineSettings = Field(default=PipelineSettings(), description="From events to facts.")
     store: StoreSettings = Field(default=StoreSettings(), description="The database.")
+    sql: SqlSettings = Field(default=SqlSettings(), description="SQL over HTTP.")
     notifications: NotificationSettings = Field(
         default=NotificationSettings(), description="Alerts to people's phones and desks."
     )
     timers: TimerSettings = Field(default=TimerSettings(), description="Clocks.")
+    monitoring: MonitoringSettings = Field(default=MonitoringSettings(), description="Health and metrics.")
 
     @model_validator(mode="after")
     def _tokens_beyond_this_machine(self) -> Self:

@@ -51,7 +51,7 @@ def load_settings(file: Path | None = None) -> Settings:
     except SettingsError as error:
         raise InvalidSettings((f"environment: {error}",)) from None
     # Everything is validated; only the class that knew the file is left behind.
-    return Settings.model_construct(**(dict(settings) | {"notifications": _with_secrets(settings.notifications, file)}))
+    return Settings.model_construct(**(dict(settings) | _with_secrets(settings, file)))
 
 
 def _parse(file: Path) -> dict[str, object]:
@@ -113,32 +113,52 @@ def models_in(annotation: object) -> Iterator[type[BaseModel]]:
         yield from models_in(argument)
 
 
-def _with_secrets(notifications: NotificationSettings, file: Path | None) -> NotificationSettings:
-    """Return the notification settings with every ``${NAME}`` in a URL replaced by the secret it stands for."""
-    secrets = _read_secrets(notifications.secrets_file) | dict(os.environ)
-    problems: list[str] = []
+def _with_secrets(settings: Settings, file: Path | None) -> dict[str, BaseModel]:
+    """Return the sections that hold secrets, with every ``${NAME}`` replaced by the secret it stands for."""
+    filling = _Filling(_read_secrets(settings.notifications.secrets_file) | dict(os.environ), file)
+    notifications = _with_urls(settings.notifications, filling)
+    password = filling.fill(settings.store.password, ("store", "password"))
+    if filling.problems:
+        raise InvalidSettings(tuple(filling.problems))
+    return {"notifications": notifications, "store": settings.store.model_copy(update={"password": password})}
+
+
+def _with_urls(notifications: NotificationSettings, filling: "_Filling") -> NotificationSettings:
     routes: list[Route] = []
     for index, route in enumerate(notifications.routes):
-        urls: list[SecretStr] = []
-        for place, url in enumerate(route.urls):
-            where: Location = ("notifications", "routes", index, "urls", place)
-            text, fault = _filled(url.get_secret_value(), secrets)
-            if fault:
-                problems.append(f"{_origin(where, file)}: {_path(where)}: {fault}")
-            urls.append(SecretStr(text))
+        places: list[Location] = [("notifications", "routes", index, "urls", place) for place in range(len(route.urls))]
+        urls = [filling.fill_url(url, where) for url, where in zip(route.urls, places, strict=True)]
         routes.append(route.model_copy(update={"urls": tuple(urls)}))
-    if problems:
-        raise InvalidSettings(tuple(problems))
     return notifications.model_copy(update={"routes": tuple(routes)})
 
 
-def _filled(url: str, secrets: Mapping[str, str]) -> tuple[str, str]:
-    """Return `url` with its secrets, and what is wrong with it, if anything."""
-    missing = [name for name in _REFERENCE.findall(url) if name not in secrets]
-    if missing:
-        return url, f"{missing[0]} is neither in the environment nor in notifications.secrets_file"
-    text = _REFERENCE.sub(lambda match: secrets[match[1]], url)
-    return text, "" if _URL.match(text) else "no URL: write schema://…, as Apprise documents for the service"
+class _Filling:
+    """Puts secrets in their places, and notes what is wrong with each place."""
+
+    def __init__(self, secrets: Mapping[str, str], file: Path | None) -> None:
+        self._secrets = secrets
+        self._file = file
+        self.problems: list[str] = []
+
+    def fill(self, text: SecretStr, where: Location) -> SecretStr:
+        """Return `text` with its secrets."""
+        given = text.get_secret_value()
+        missing = [name for name in _REFERENCE.findall(given) if name not in self._secrets]
+        if missing:
+            self._complain(where, f"{missing[0]} is neither in the environment nor in notifications.secrets_file")
+            return text
+        return SecretStr(_REFERENCE.sub(lambda match: self._secrets[match[1]], given))
+
+    def fill_url(self, url: SecretStr, where: Location) -> SecretStr:
+        """Return `url` with its secrets; what is no URL is a problem."""
+        before = len(self.problems)
+        filled = self.fill(url, where)
+        if len(self.problems) == before and not _URL.match(filled.get_secret_value()):
+            self._complain(where, "no URL: write schema://…, as Apprise documents for the service")
+        return filled
+
+    def _complain(self, where: Location, fault: str) -> None:
+        self.problems.append(f"{_origin(where, self._file)}: {_path(where)}: {fault}")
 
 
 def _read_secrets(file: Path | None) -> dict[str, str]:

@@ -24,10 +24,10 @@ variables too; only those with two underscores are taken for settings, and refus
 
 ## Secrets
 
-Only the routes' URLs hold any. Write `${NAME}` in a URL, and keep the secret in the environment variable `NAME` or in
-`notifications.secrets_file`, a TOML file of `NAME = "value"` lines that nobody but its owner and group may read. What a
-value holds goes into the URL as it is, so it must be percent-encoded already. Neither errors, nor logs, nor printed
-settings show a URL's secrets.
+Only the routes' URLs and `store.password` hold any. Write `${NAME}` there, and keep the secret in the environment
+variable `NAME` or in `notifications.secrets_file`, a TOML file of `NAME = "value"` lines that nobody but its owner and
+group may read. What a value holds goes into a URL as it is, so it must be percent-encoded already. Neither errors, nor
+logs, nor printed settings show a secret. A hash (`…_sha256`) needs no secrecy.
 
 <!-- Made by `python -m processors.settings_page > docs/settings.md`; change the descriptions in the code instead. -->
 """
@@ -38,9 +38,12 @@ _SECTIONS: Final[dict[str, str]] = {
     "GatewaySettings": "[gateway]",
     "PipelineSettings": "[pipeline]",
     "StoreSettings": "[store]",
+    "SqlSettings": "[sql]",
+    "SqlUser": "[[sql.users]]",
     "NotificationSettings": "[notifications]",
     "Route": "[[notifications.routes]]",
     "TimerSettings": "[timers]",
+    "MonitoringSettings": "[monitoring]",
 }
 """Model → the TOML header its keys stand under, in the page's order."""
 

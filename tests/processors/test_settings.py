@@ -164,6 +164,18 @@ OWN = 'configuration = { preset = "macau", configuration_id = "own", seats = %d 
             "notifications.routes[0].codes[0]: 'overpiad' is no alert code",
         ),
         ((ROUTE + "urls = ['a://b']\n") * 2, "notifications: two routes are called 'bosses'"),
+        ("[store]\nurl = 'clickhouse:8123'", "store.url: String should match pattern"),
+        ("[store]\nurl = 'http://me:secret@clickhouse:8123'", "store.url: String should match pattern"),
+        ("[store]\ncluster = 'floor'", "store: a cluster or a password is a server's: give its url"),
+        (
+            "[store]\nurl = 'http://c:1'\npassword = '${PITWATCH_GONE}'",
+            "store.password: PITWATCH_GONE is neither in the environment",
+        ),
+        (
+            "[[sql.users]]\nname = 'ana'\npassword_sha256 = 'secret'",
+            "sql.users[0].password_sha256: String should match",
+        ),
+        (f"[[sql.users]]\nname = 'ana'\npassword_sha256 = '{SHA}'\n" * 2, "sql: user 'ana' is listed twice"),
     ],
 )
 def test_what_is_wrong_is_named_with_its_file_and_key(write: Write, text: str, expected: str) -> None:
@@ -228,6 +240,12 @@ class TestSecrets:
         settings = load_settings(write(self.routes(secrets_file)))
         [url] = settings.notifications.routes[0].urls
         assert url.get_secret_value() == "tgram://456:from-the-environment/42"
+
+    def test_the_stores_password_is_filled_too(self, write: Write, secrets_file: Path) -> None:
+        server = '[store]\nurl = "https://clickhouse:8443"\npassword = "${BOT}"'
+        settings = load_settings(write(f"{self.routes(secrets_file)}\n{server}"))
+        assert settings.store.password.get_secret_value() == "123:from-the-file"
+        assert "from-the-file" not in repr(settings)
 
     def test_settings_never_show_a_secret(self, write: Write, secrets_file: Path) -> None:
         settings = load_settings(write(self.routes(secrets_file)))
