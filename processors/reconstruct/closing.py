@@ -57,8 +57,9 @@ def _settle_bets(table: Table, event: Event, play: RoundState, seen: RoundView |
             owed = None
         else:
             owed = due(bet.bet, bet.stake, seen, settlement)
-            if owed is not None:
-                judge_money(table, event, bet, owed)
+            # Cards are read with their suits, so no bet hangs on what nobody recorded.
+            assert owed is not None
+            judge_money(table, event, bet, owed)
         totals.count(bet, owed)
         emit_bet(table, event, bet, owed)
     return totals
@@ -68,7 +69,8 @@ def _close_books(
     table: Table, event: Event, play: RoundState, seen: RoundView | None, outcome: str | None, totals: Totals
 ) -> None:
     """Move the shoe, the roads, the hour and the standing stakes on past the round."""
-    state = table.state
+    state, shoe = table.state, table.state.shoe
+    assert shoe is not None
     state.round = None
     state.last_round = play.number
     state.rounds_finished += 1
@@ -78,8 +80,7 @@ def _close_books(
         # Stakes that nobody saw stand on after another tie; a void gives them back.
         state.carry_unknown = not play.voided and (not play.complete or (play.carry_unknown and tied))
         count_hour(table, event, play, totals)
-    if state.shoe:
-        _count_shoe(table, event, play, state.shoe, outcome, seen)
+    _count_shoe(table, event, play, shoe, outcome, seen)
     if state.next_configuration is not None:
         table.configure(state.next_configuration, event.occurred_at)
         state.next_configuration = None

@@ -127,14 +127,15 @@ class Emissions:
         """Return a copy of a fact as the next revision after `known`, brought about by `cause`."""
         cause = self.cause
         assert cause is not None
+        # A dead letter is named by its place in the log, and keeps it.
+        place = {} if fact.fact == "dead_letter" else {"src_partition": cause.partition, "src_offset": cause.offset}
         return cast(
             Fact,
             msgspec.structs.replace(
                 cast(msgspec.Struct, fact),
                 revision=known.fact.revision + 1 if known else 0,
                 retracted=fact.retracted if retracted is None else retracted,
-                src_partition=cause.partition,
-                src_offset=cause.offset,
+                **place,
             ),
         )
 

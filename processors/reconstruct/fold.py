@@ -28,6 +28,9 @@ OWN_EVENT_TYPES: Final = SYSTEM_EVENT_TYPES | HOUSE_EVENT_TYPES
 
 COMPRESSION_LEVEL: Final = 1
 
+VERSION: Final = 2
+"""Version of what a snapshot holds. A new one gets a new number, and old ones are not read."""
+
 
 class FoldSettings(msgspec.Struct, frozen=True):
     """How long a table's missing events are waited for in log time, and how many rounds back it can be revised."""
@@ -37,7 +40,7 @@ class FoldSettings(msgspec.Struct, frozen=True):
 
 
 class Snapshot(msgspec.Struct, array_like=True):
-    """A fold written down. A new version of what folds remember gets a new number, and old ones are not read."""
+    """A fold written down."""
 
     version: Literal[2]
     table_id: str
@@ -123,8 +126,6 @@ class TableFold:
             if event.type in OWN_EVENT_TYPES:
                 return None
             return "system_epoch", f"epoch 0 is Pitwatch's own; a table's {event.type} has its boot count"
-        if event.type in SYSTEM_EVENT_TYPES:
-            return "system_type", f"only Pitwatch writes {event.type}, with epoch 0"
         if event.seq == 0:
             return "numbering", "a controller numbers its events from 1"
         if self.sequencer.is_damage(event.epoch, event.seq):
@@ -202,7 +203,7 @@ class TableFold:
 
     def snapshot(self) -> bytes:
         """Return the fold written down."""
-        written = Snapshot(2, self.table_id, self.sequencer, self.journal.pages(), list(self._system_seqs))
+        written = Snapshot(VERSION, self.table_id, self.sequencer, self.journal.pages(), list(self._system_seqs))
         return zlib.compress(msgspec.msgpack.encode(written), COMPRESSION_LEVEL)
 
     @classmethod

@@ -25,8 +25,7 @@ def judge_money(table: Table, event: Event, bet: BetState, owed: Due) -> None:
     due_now = _due_now(table, owed)
     if bet.paid == due_now and bet.commission == commission:
         return
-    if inexact and abs(bet.paid - due_now) < _slack(table):
-        # The table's own policy says that this stake should not have been taken: no payout of it is exact.
+    if inexact and _is_as_good(table, bet.paid - due_now, commission):
         return
     if due_now and not bet.paid:
         # Commission is due on what is paid, so its absence is no second deviation.
@@ -40,9 +39,13 @@ def _due_now(table: Table, owed: Due) -> int:
     return owed.winnings if table.rules.marked else owed.winnings - owed.commission
 
 
-def _slack(table: Table) -> int:
+def _is_as_good(table: Table, more: int, commission: int) -> bool:
+    """Tell whether a payout may differ by `more` where the table's own policy allows no rounding and there was a rest.
+
+    The stake should not have been taken; now either of the two payable amounts is as good as the other.
+    """
     settlement = table.rules.settlement
-    return settlement.payout.unit + settlement.commission.unit
+    return -settlement.commission.unit * bool(commission) <= more <= settlement.payout.unit
 
 
 def _judge_no_win(table: Table, event: Event, bet: BetState, result: str) -> None:

@@ -47,7 +47,7 @@ STEPS: Final[dict[str, Step]] = {
     "heartbeat": table_steps.heartbeat,
     "correction": table_steps.correction,
     "table_silent": table_steps.table_silent,
-    "gap_expired": table_steps.heartbeat,
+    "gap_expired": table_steps.gap_expired,
 }
 
 assert STEPS.keys() == EVENT_TYPES.keys()

@@ -3,6 +3,7 @@
 from datetime import datetime, timedelta
 
 from processors.reconstruct.closing import finish
+from processors.reconstruct.refusals import Unusable
 from processors.reconstruct.sequencer import BEGINNING, OPEN_END, Entry
 from processors.reconstruct.table import EvidenceRow, Table
 from processors.reconstruct.tray import count_float, demand_commission, move_chips, settle_commission
@@ -18,6 +19,7 @@ from schemas.events import (
     Event,
     Fill,
     FloatCounted,
+    GapExpired,
     Heartbeat,
     PatronLeft,
     PatronSeated,
@@ -25,7 +27,7 @@ from schemas.events import (
     TableOpened,
     TableSilent,
 )
-from schemas.ids import event_id
+from schemas.ids import SYSTEM_EPOCH, event_id
 from schemas.structs import struct_of
 
 HeartbeatRow = struct_of(Heartbeat, tag="heartbeat")
@@ -70,9 +72,20 @@ def silence(table: Table, event: Event, last_event_id: str, since: datetime) -> 
 
 def table_silent(table: Table, event: TableSilent) -> None:
     """Pitwatch's own clock found the table silent; the table's next event will say for how long."""
+    _check_writer(table, event)
     if event.last_event_id == table.state.last_event_id:
         table.state.silence_reported = event.last_event_id
         silence(table, event, event.last_event_id, event.silent_since)
+
+
+def gap_expired(table: Table, event: GapExpired) -> None:
+    """Pitwatch waits for missing events no longer; the gap itself is told before this."""
+    _check_writer(table, event)
+
+
+def _check_writer(table: Table, event: Event) -> None:
+    if event.epoch != SYSTEM_EPOCH:
+        raise Unusable("system_type", f"{table.state.table_id} sent {event.type}, which only Pitwatch writes")
 
 
 def gap(table: Table, missing: Entry) -> None:

@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from processors.reconstruct.fold import FoldSettings, TableFold
 from processors.reconstruct.state import TableState
-from processors.rules.hands import view
+from processors.rules.hands import RoundView, view
 from processors.rules.settlement import due
 from schemas.cards import parse_cards
 from schemas.configuration import TableConfiguration, preset
@@ -67,9 +67,10 @@ class Scene:
         self.follows: tuple[int, int] | None = (0, 0)
         self.shoe, self.number, self.bets_placed = 0, 0, 0
         self.configuration = MACAU
+        self.hands: dict[str, list[str]] = {"player": [], "banker": []}
         self._outbox: list[tuple[bytes, datetime]] | None = None
 
-    # -- the log -------------------------------------------------------------------------------------------------------
+    # -- the log -----------------------------------------------------------------------------------------------------
 
     def send(self, event: str, /, **fields: object) -> str:
         """Let the table's controller send an event; return its id."""
@@ -127,7 +128,7 @@ class Scene:
         self.follows = (self.epoch, self.seq) if says_what_it_follows else None
         self.epoch, self.seq = self.epoch + 1, 0
 
-    # -- the table -----------------------------------------------------------------------------------------------------
+    # -- the table ---------------------------------------------------------------------------------------------------
 
     def publish(self, configuration: TableConfiguration) -> str:
         self.configuration = configuration
@@ -164,11 +165,12 @@ class Scene:
     def take_shoe_away(self, reason: str = "house_choice") -> str:
         return self.send("shoe_closed", shoe=self.shoe, reason=reason)
 
-    # -- a round -------------------------------------------------------------------------------------------------------
+    # -- a round -----------------------------------------------------------------------------------------------------
 
     def begin(self, kind: str = "live") -> str:
         """Open the next round."""
         self.number += 1
+        self.hands = {"player": [], "banker": []}
         return self.of_round("round_opened", kind=kind)
 
     def of_round(self, event: str, /, **fields: object) -> str:
@@ -193,12 +195,10 @@ class Scene:
         return self.of_round("betting_closed")
 
     def draw(self, hand: str, card: str, position: int | None = None) -> str:
-        """Deal one card to a hand."""
-        play = self.state.round
-        held = 0
-        if play is not None and play.number == self.number:
-            held = len(play.player if hand == "player" else play.banker)
-        return self.of_round("card_drawn", hand=hand, position=position or held + 1, card=card)
+        """Deal one card to a hand, for the next place unless another is given."""
+        cards = self.hands[hand]
+        cards.append(card)
+        return self.of_round("card_drawn", hand=hand, position=position or len(cards), card=card)
 
     def deal(self, player: str, banker: str) -> list[str]:
         """Deal two hands in the order of art. 7(1), third cards after the first four; return the events' ids."""
@@ -207,16 +207,21 @@ class Scene:
         return [self.draw(hand, hands[hand][place], place + 1) for hand, place in order]
 
     def misread(self, hand: str, position: int, card: str | None) -> str:
-        return self.of_round("card_corrected", hand=hand, position=position, reason="misread", card=card)
+        return self._correct_card("misread", hand, position, card)
 
     def misdeal(self, hand: str, position: int, card: str | None = None) -> str:
-        return self.of_round("card_corrected", hand=hand, position=position, reason="misdeal", card=card)
+        return self._correct_card("misdeal", hand, position, card)
+
+    def _correct_card(self, reason: str, hand: str, position: int, card: str | None) -> str:
+        self.hands[hand][position - 1 : position] = [card] if card else []
+        return self.of_round("card_corrected", hand=hand, position=position, reason=reason, card=card)
 
     def call(self, outcome: str | None = None) -> str:
         """Call the result: the one by the cards unless another is given."""
-        play = self.state.round
-        assert play is not None
-        return self.of_round("result_called", outcome=outcome or view(tuple(play.player), tuple(play.banker)).outcome)
+        return self.of_round("result_called", outcome=outcome or self._seen().outcome)
+
+    def _seen(self) -> RoundView:
+        return view(tuple(self.hands["player"]), tuple(self.hands["banker"]))
 
     def settle(
         self,
@@ -227,11 +232,9 @@ class Scene:
     ) -> None:
         """Collect, pay and charge what is due on every bet, but for what is given otherwise; 0 is not sent."""
         play, rules = self.state.round, self.fold.journal.table.rules
-        assert play is not None
-        seen = view(tuple(play.player), tuple(play.banker))
         moves: list[tuple[str, str, int]] = []
-        for bet in play.bets.values():
-            owed = due(bet.bet, bet.stake, seen, rules.settlement)
+        for bet in play.bets.values() if play else ():
+            owed = due(bet.bet, bet.stake, self._seen(), rules.settlement)
             assert owed is not None
             payout = owed.winnings if rules.marked else owed.winnings - owed.commission
             lost = bet.stake if owed.result == "lose" else 0
@@ -283,7 +286,7 @@ class Scene:
             reason="seen on the tape",
         )
 
-    # -- what came of it -----------------------------------------------------------------------------------------------
+    # -- what came of it ---------------------------------------------------------------------------------------------
 
     @property
     def state(self) -> TableState:
