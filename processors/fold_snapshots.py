@@ -1,16 +1,11 @@
 """A table's fold as it is kept between runs: what it knows, and the place in the log up to which it knows it."""
 
-import zlib
 from datetime import datetime
 from typing import Final
 
 import msgspec
 
 from processors.reconstruct.fold import FoldSettings, TableFold
-
-# A full window of rounds takes more than a log's message may have, and shrinks to a sixth. Level 1: the levels above
-# it take several times as long for little.
-_LEVEL: Final = 1
 
 
 class UnreadableSnapshot(ValueError):
@@ -31,8 +26,8 @@ class StoredFold(msgspec.Struct, frozen=True):
     def restore(self, settings: FoldSettings) -> TableFold:
         """Return the fold. Raises `UnreadableSnapshot`."""
         try:
-            return TableFold.restore(zlib.decompress(self.fold), settings)
-        except (msgspec.MsgspecError, zlib.error, ValueError) as error:
+            return TableFold.restore(self.fold, settings)
+        except (msgspec.MsgspecError, ValueError) as error:
             raise UnreadableSnapshot(str(error)) from error
 
 
@@ -41,7 +36,7 @@ _stored: Final = msgspec.msgpack.Decoder(StoredFold)
 
 def write_down(fold: TableFold, partition: int, offset: int, heard_at: datetime | None) -> bytes:
     """Return the bytes that `read_back` takes."""
-    return msgspec.msgpack.encode(StoredFold(partition, offset, heard_at, zlib.compress(fold.snapshot(), _LEVEL)))
+    return msgspec.msgpack.encode(StoredFold(partition, offset, heard_at, fold.snapshot()))
 
 
 def read_back(snapshot: bytes) -> StoredFold:

@@ -58,7 +58,7 @@ def settings(directory: Path) -> Settings:
     )
 
 
-class TestClock:
+class FloorClock:
     """The time that the log and the pipeline are told: it moves with what was appended, and never by itself."""
 
     def __init__(self) -> None:

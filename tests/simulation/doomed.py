@@ -30,7 +30,7 @@ from processors.store import clickhouse
 from processors.store.clickhouse import ClickHouseStore
 from processors.store.port import VIEWS
 from schemas.topics import FACT_TOPICS, TABLE_EVENTS
-from tests.simulation.crash_floor import EVENTS_PER_APPEND, TABLES, TestClock, messages, settings
+from tests.simulation.crash_floor import EVENTS_PER_APPEND, TABLES, FloorClock, messages, settings
 
 OUTPUT: Final = "outcome.json"
 SENT: Final = "sent.txt"
@@ -129,8 +129,8 @@ class Floor:
         self.directory = directory
         self._say = say
         self.settings = settings(directory)
-        self.clock = TestClock()
-        self._decided = TestClock()
+        self.clock = FloorClock()
+        self._decided = FloorClock()
         transport = FileTransport(directory.with_name(SENT))
         self.pipeline = EmbeddedPipeline(
             self.settings,

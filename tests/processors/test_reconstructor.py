@@ -1,0 +1,365 @@
+"""The hot path on a real log: whatever the batches, snapshots, crashes and failures, its facts are the pure fold's."""
+
+import zlib
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import TypeAdapter
+from structlog.testing import capture_logs
+
+import processors.reconstructor
+from processors.fold_snapshots import read_back
+from processors.logs.sqlite import SqliteLog
+from processors.logs.transaction import CollectedTransaction
+from processors.reconstruct.fold import FoldSettings, TableFold
+from processors.reconstructor import GROUP, MARK, Progress, Reconstructor
+from producers.simulator import mixed_floor, simulate
+from schemas.configuration import TableEntry, preset
+from schemas.events import GapExpired, TableSilent
+from schemas.facts import AlertFact, Fact
+from schemas.log import MAX_MESSAGE_BYTES, LogUnavailable, Position, Record
+from schemas.topics import FACT_TOPICS, TABLE_EVENTS
+from schemas.wire import decode_event, encode
+from tests.producers.table import event
+from tests.simulation.crash_floor import messages
+
+NOON = datetime(2026, 1, 15, 12, tzinfo=UTC)
+SECOND = timedelta(seconds=1)
+MACAU = preset("macau")
+LIMIT = timedelta(seconds=MACAU.silence_limit_seconds)
+MESSAGES = messages()[:400]
+
+
+class FailingLog(SqliteLog):
+    """A log whose clock the test sets, whose next commits can fail, and which counts what it is asked for."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path, clock=lambda: self.now)
+        self.now = NOON
+        self.failures = 0
+        self.read_again = 0
+
+    @contextmanager
+    def transaction(self, group: str) -> Iterator[CollectedTransaction]:
+        with super().transaction(group) as transaction:
+            yield transaction
+            if self.failures:
+                self.failures -= 1
+                raise LogUnavailable("the disk is full")
+
+    def read_key(self, topic: str, key: str, offset: int, limit: int) -> list[Record]:
+        records = super().read_key(topic, key, offset, limit)
+        self.read_again += len(records)
+        return records
+
+    def facts(self) -> dict[str, list[bytes]]:
+        return {topic: [record.value for record in self.read(topic, 0, 0, 100_000)] for topic in FACT_TOPICS.values()}
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Iterator[FailingLog]:
+    with closing(FailingLog(tmp_path / "log.sqlite")) as opened:
+        yield opened
+
+
+def send(log: FailingLog, *raw: bytes, key: str = "T01") -> None:
+    log.append(TABLE_EVENTS, [(key, one) for one in raw])
+
+
+def open_table(log: FailingLog, table_id: str = "T01") -> None:
+    send(log, event(1, table_id, type="table_opened", follows=(0, 0)), key=table_id)
+
+
+def of_the_pure_fold(records: Sequence[Record]) -> dict[str, list[bytes]]:
+    """Return the facts of the records with neither batches nor files in between."""
+    folds = {record.key: TableFold(record.key, FoldSettings()) for record in records}
+    facts: dict[str, list[bytes]] = {topic: [] for topic in FACT_TOPICS.values()}
+    for record in records:
+        for fact in folds[record.key].apply(record):
+            facts[FACT_TOPICS[fact.fact]].append(encode(fact))
+    return facts
+
+
+@settings(max_examples=30)
+@given(
+    st.lists(st.sampled_from(["step", "step", "failing step", "stop", "crash"]), max_size=25),
+    st.integers(1, 90),
+    st.integers(1, 150),
+)
+def test_facts_never_depend_on_batches_snapshots_and_crashes(happenings: list[str], batch: int, snapshot: int) -> None:
+    with TemporaryDirectory() as folder, closing(FailingLog(Path(folder) / "log.sqlite")) as log:
+
+        def start() -> Reconstructor:
+            return Reconstructor(log, FoldSettings(), batch_events=batch, snapshot_events=snapshot)
+
+        for first in range(0, len(MESSAGES), 40):
+            log.append(TABLE_EVENTS, MESSAGES[first : first + 40])
+            log.now += SECOND
+        reconstructor = start()
+        for what in happenings:
+            log.failures = what == "failing step"
+            if what == "failing step" and reconstructor.behind():
+                with pytest.raises(LogUnavailable):
+                    reconstructor.step()
+            elif what in {"stop", "crash"}:
+                if what == "stop":
+                    reconstructor.save_all()
+                reconstructor = start()
+                reconstructor.claim()
+                reconstructor.take_up_all()
+            else:
+                reconstructor.step()
+        log.failures = 0
+        while reconstructor.step().events:
+            pass
+        assert reconstructor.behind() == 0
+        assert log.facts() == of_the_pure_fold(log.read(TABLE_EVENTS, 0, 0, 1_000))
+
+
+def test_step_tells_what_it_did_and_hands_over_what_is_committed(log: FailingLog) -> None:
+    handed: list[Fact] = []
+    reconstructor = Reconstructor(log, FoldSettings(), batch_events=300, on_facts=handed.extend)
+    assert reconstructor.step() == Progress()
+    log.append(TABLE_EVENTS, MESSAGES)
+    assert reconstructor.wait(60)
+    assert reconstructor.behind() == len(MESSAGES)
+    first = reconstructor.step()
+    assert (first.events, first.facts, reconstructor.behind()) == (300, len(handed), 100)
+    log.failures = 1
+    with pytest.raises(LogUnavailable):
+        reconstructor.step()
+    assert len(handed) == first.facts, "what wasn't committed is told to nobody"
+    second = reconstructor.step()
+    assert (second.events, first.facts + second.facts) == (100, len(handed))
+    assert first.alerts + second.alerts == sum(fact.fact == "alert" for fact in handed)
+    assert Counter(map(encode, handed)) == Counter(raw for values in log.facts().values() for raw in values)
+
+
+def test_repeats_are_counted_once_even_where_a_commit_fails(log: FailingLog) -> None:
+    reconstructor = Reconstructor(log, FoldSettings(), batch_events=3)
+    open_table(log)
+    send(log, *[event(2)] * 4)
+    log.failures = 1
+    with pytest.raises(LogUnavailable):
+        reconstructor.step()
+    while reconstructor.step().events:
+        pass
+    assert reconstructor.repeats == 3
+    restarted = Reconstructor(log, FoldSettings())
+    restarted.claim()
+    restarted.take_up_all()
+    assert restarted.repeats == 0, "records folded again are no repeats"
+
+
+def test_how_far_it_is_behind_can_be_asked_while_another_moves_on(log: FailingLog) -> None:
+    asked = Reconstructor(log, FoldSettings())
+    open_table(log)
+    assert asked.behind() == 1
+    Reconstructor(log, FoldSettings()).step()
+    assert asked.behind() == 0, "to ask must not pin the place: another thread could be moving it"
+
+
+def test_clean_stop_leaves_nothing_to_fold_again(log: FailingLog) -> None:
+    log.append(TABLE_EVENTS, MESSAGES)
+    reconstructor = Reconstructor(log, FoldSettings())
+    reconstructor.step()
+    reconstructor.save_all()
+    offsets = {key: read_back(snapshot).offset for key, snapshot in log.states(GROUP)}
+    assert offsets == dict.fromkeys({key for key, _ in MESSAGES}, len(MESSAGES))
+    log.read_again = 0
+    restarted = Reconstructor(log, FoldSettings())
+    restarted.claim()
+    restarted.take_up_all()
+    assert restarted.folds.keys() == offsets.keys()
+    assert log.read_again == 0
+    restarted.save_all()
+    assert restarted.step() == Progress()
+
+
+def test_marks_of_the_runtime_are_no_tables(log: FailingLog) -> None:
+    with log.transaction(GROUP) as transaction:
+        transaction.save_state(f"replay{MARK}unfinished", b"12")
+    reconstructor = Reconstructor(log, FoldSettings())
+    reconstructor.take_up_all()
+    assert not reconstructor.folds
+
+
+def test_snapshot_that_cannot_be_read_costs_time_and_nothing_else(log: FailingLog) -> None:
+    """After an update, say, that changed what a fold consists of."""
+    log.append(TABLE_EVENTS, MESSAGES[:200])
+    reconstructor = Reconstructor(log, FoldSettings(), snapshot_events=1)
+    reconstructor.step()
+    tables = sorted(reconstructor.folds)
+    with log.transaction(GROUP) as transaction:
+        transaction.save_state(tables[0], b"\xc1")
+        transaction.save_state(tables[1], b"\x94\x00\x00\xc0\xc4\x01x")
+    log.append(TABLE_EVENTS, MESSAGES[200:])
+    restarted = Reconstructor(log, FoldSettings())
+    restarted.claim()
+    with capture_logs() as logs:
+        restarted.step()
+    warned = [entry["table_id"] for entry in logs if entry["event"] == "snapshot_unreadable"]
+    assert sorted(warned) == tables[:2]
+    assert log.facts() == of_the_pure_fold(log.read(TABLE_EVENTS, 0, 0, 1_000))
+
+
+def test_full_window_of_a_busy_table_fits_a_message(log: FailingLog) -> None:
+    floor = mixed_floor(seed=3, start=NOON, hours=24, tables=1)
+    (table,) = floor.tables
+    floor = floor.model_copy(update={"tables": (table.model_copy(update={"patrons": 14}),), "rounds": 125})
+    log.append(TABLE_EVENTS, [(arrival.event.table_id, encode(arrival.event)) for arrival in simulate(floor)])
+    reconstructor = Reconstructor(log, FoldSettings(), snapshot_events=1_000)
+    while reconstructor.step().events:
+        pass
+    (fold,) = reconstructor.folds.values()
+    assert len(zlib.decompress(fold.snapshot())) > MAX_MESSAGE_BYTES, "else this proves nothing"
+    reconstructor.save_all()
+    ((_, snapshot),) = log.states(GROUP)
+    assert read_back(snapshot).restore(FoldSettings()).snapshot() == fold.snapshot()
+
+
+def test_snapshot_that_fits_no_message_is_left_out(log: FailingLog, monkeypatch: pytest.MonkeyPatch) -> None:
+    reconstructor = Reconstructor(log, FoldSettings(), snapshot_events=1)
+    open_table(log)
+    reconstructor.step()
+    monkeypatch.setattr(processors.reconstructor, "MAX_MESSAGE_BYTES", 0)
+    send(log, event(2))
+    with capture_logs() as logs:
+        assert reconstructor.step().events == 1
+    assert [(entry["event"], entry["table_id"]) for entry in logs] == [("snapshot_too_long", "T01")]
+    restarted = Reconstructor(log, FoldSettings())
+    restarted.take_up_all()
+    assert restarted.folds["T01"].state.last_event_id == "T01:1:2", "it is folded on from the snapshot before"
+
+
+# -- what the clock decides ------------------------------------------------------------------------------------------
+
+
+def silent(messages: Sequence[tuple[str, bytes]]) -> list[tuple[str, datetime]]:
+    """Return the tables that are said to be silent, and since when."""
+    events = [TableSilent.model_validate_json(value) for _, value in messages]
+    assert all(one.event_id == f"{one.table_id}:0:{one.seq}" for one in events)
+    return [(one.table_id, one.silent_since) for one in events]
+
+
+def given_up(messages: Sequence[tuple[str, bytes]]) -> list[tuple[str, int, int]]:
+    """Return the tables whose gaps are given up, and up to which event."""
+    events = [GapExpired.model_validate_json(value) for _, value in messages]
+    return [(one.table_id, one.through_epoch, one.through_seq) for one in events]
+
+
+def alert_codes(log: FailingLog) -> list[str]:
+    facts = TypeAdapter(list[AlertFact]).validate_json(b"[" + b",".join(log.facts()["alerts"]) + b"]")
+    return [alert.code for alert in facts]
+
+
+def test_open_table_is_silent_after_its_limit_and_told_once(log: FailingLog) -> None:
+    reconstructor = Reconstructor(log, FoldSettings())
+    open_table(log)
+    send(log, event(1, "T02", type="heartbeat", follows=(0, 0)), key="T02")
+    reconstructor.step()
+    assert reconstructor.overdue(NOON + LIMIT) == []
+    log.now = NOON + LIMIT + SECOND
+    events = reconstructor.overdue(log.now)
+    assert silent(events) == [("T01", NOON)], "T02 was never opened"
+    log.append(TABLE_EVENTS, events)
+    reconstructor.step()
+    assert alert_codes(log) == ["table_silent"]
+    assert reconstructor.overdue(log.now + 10 * LIMIT) == []
+    send(log, event(2))
+    reconstructor.step()
+    assert silent(reconstructor.overdue(log.now + 2 * LIMIT)) == [("T01", log.now)], "a new silence is told again"
+
+
+@pytest.mark.parametrize("cleanly", [True, False])
+def test_silence_is_noticed_over_a_restart(log: FailingLog, cleanly: bool) -> None:
+    before = Reconstructor(log, FoldSettings())
+    open_table(log)
+    before.step()
+    if cleanly:
+        before.save_all()
+    after = Reconstructor(log, FoldSettings())
+    after.claim()
+    after.take_up_all()
+    assert silent(after.overdue(NOON + 2 * LIMIT)) == [("T01", NOON)]
+
+
+def test_nobody_was_silent_while_nobody_listened(log: FailingLog) -> None:
+    """A start after an hour's outage: the tables have kept their events, and are about to send them."""
+    reconstructor = Reconstructor(log, FoldSettings())
+    open_table(log)
+    send(log, event(3))
+    reconstructor.step()
+    start = NOON + timedelta(hours=1)
+    reconstructor.listen_from(start)
+    assert reconstructor.overdue(start) == []
+    assert given_up(reconstructor.overdue(start + timedelta(seconds=6))) == [("T01", 1, 3)]
+    log.append(TABLE_EVENTS, reconstructor.waiting(start, ["T01"]))
+    reconstructor.step()
+    assert silent(reconstructor.overdue(start + 2 * LIMIT)) == [("T01", NOON)]
+
+
+def test_gap_is_given_up_after_its_limit(log: FailingLog) -> None:
+    reconstructor = Reconstructor(log, FoldSettings(gap_limit_ms=4_000))
+    open_table(log)
+    send(log, event(4), event(7))
+    reconstructor.step()
+    assert reconstructor.overdue(NOON + 4 * SECOND) == []
+    events = reconstructor.overdue(NOON + 5 * SECOND)
+    assert given_up(events) == [("T01", 1, 7)]
+    log.append(TABLE_EVENTS, events)
+    reconstructor.step()
+    assert alert_codes(log) == ["telemetry_gap", "telemetry_gap"]
+    assert reconstructor.overdue(NOON + 5 * SECOND) == []
+
+
+def test_source_at_its_end_gives_up_its_own_tables_gaps(log: FailingLog) -> None:
+    reconstructor = Reconstructor(log, FoldSettings())
+    for table_id in ("T01", "T02", "T03"):
+        open_table(log, table_id)
+    for table_id in ("T01", "T02"):
+        send(log, event(3, table_id), key=table_id)
+    reconstructor.step()
+    assert given_up(reconstructor.waiting(NOON, ["T01", "T03", "T99"])) == [("T01", 1, 3)]
+    assert given_up(reconstructor.waiting(NOON, {"T01", "T02"})) == [("T01", 1, 3), ("T02", 1, 3)]
+
+
+def test_own_events_never_share_a_number(log: FailingLog) -> None:
+    reconstructor = Reconstructor(log, FoldSettings())
+    open_table(log)
+    send(log, event(3))
+    reconstructor.step()
+    again = [given_up(reconstructor.waiting(NOON, ["T01"])) for _ in range(3)]
+    assert again == [[("T01", 1, 3)]] * 3
+    numbers = [decode_event(value).seq for _, value in reconstructor.waiting(NOON, ["T01"])]
+    assert numbers == [(NOON - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1) + 3]
+
+
+def test_configuration_is_published_where_another_is_in_force(log: FailingLog) -> None:
+    vip = MACAU.model_copy(update={"configuration_id": "vip", "seats": 7})
+    entries = [TableEntry(table_id="T01", configuration=MACAU), TableEntry(table_id="T02", configuration=vip)]
+    reconstructor = Reconstructor(log, FoldSettings())
+    published = reconstructor.to_publish(entries, NOON)
+    assert [key for key, _ in published] == ["T01", "T02"]
+    log.append(TABLE_EVENTS, published)
+    reconstructor.step()
+    assert reconstructor.to_publish(entries, NOON) == []
+    send(log, event(1, type="table_opened", follows=(0, 0)), event(2, type="shoe_loaded", shoe=1, decks=8))
+    send(log, event(3, type="round_opened", shoe=1, round=1))
+    reconstructor.step()
+    changed = [TableEntry(table_id="T01", configuration=vip)]
+    log.append(TABLE_EVENTS, reconstructor.to_publish(changed, NOON + SECOND))
+    reconstructor.step()
+    assert reconstructor.folds["T01"].state.next_configuration is not None, "it waits for the round to end"
+    assert reconstructor.to_publish(changed, NOON + SECOND) == []
+    restarted = Reconstructor(log, FoldSettings())
+    restarted.claim()
+    assert restarted.to_publish([*changed, entries[1]], NOON + SECOND) == []
+    assert log.position(GROUP, TABLE_EVENTS, 0) == Position(TABLE_EVENTS, 0, log.end(TABLE_EVENTS, 0)).offset
