@@ -241,6 +241,7 @@ class AlertFact(Fact):
     seat: int | None = Field(None, description="The seat it is about.")
     dealer_id: DealerId = ""
     patron_id: PatronId = ""
+    currency: Currency
     text_zh: str = Field(description="What was wrong, in Chinese.")
     text_en: str = Field(description="What was wrong, in English.")
     evidence: Evidence = Field(description="What it rests on.")

@@ -11,6 +11,7 @@ from typing import Final, Literal, NamedTuple
 from processors.notify.routing import Languages
 from schemas.alerts import SEVERITIES, Severity
 from schemas.facts import AlertFact
+from schemas.money import format_money
 
 Standing = Literal["raised", "corrected", "withdrawn"]
 """Whether a deviation stands, was put right by the table itself, or was explained away by later evidence."""
@@ -117,17 +118,12 @@ def _evidence(alert: AlertFact, languages: Languages) -> Iterator[str]:
     amounts = [("due", evidence.due), ("paid", evidence.paid)]
     hands = [("player", evidence.player_cards), ("banker", evidence.banker_cards)]
     lines = (
-        [(name, _amount(minor)) for name, minor in amounts if minor is not None],
+        [(name, format_money(minor, alert.currency)) for name, minor in amounts if minor is not None],
         [(name, " ".join(cards).translate(_SUITS)) for name, cards in hands if cards],
         [("dealer", alert.dealer_id)] * bool(alert.dealer_id) + [("seat", str(alert.seat))] * (alert.seat is not None),
     )
     for line in filter(None, lines):
         yield _joined([f"{_word(name, languages)} {value}" for name, value in line])
-
-
-def _amount(minor: int) -> str:
-    """Return minor units as people read them; an alert names no currency, and every floor currency has two decimals."""
-    return f"{'-' * (minor < 0)}{abs(minor) // 100:,}.{abs(minor) % 100:02}"
 
 
 def _word(name: str, languages: Languages) -> str:

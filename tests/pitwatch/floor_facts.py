@@ -69,6 +69,7 @@ def alert_fact(code: str, table_id: str = "BAC-101", shoe: int = 1, round: int =
         "article": ALERTS[code].article,
         "text_zh": f"中文 {code}",
         "text_en": f"English {code}",
+        "currency": "HKD",
         "evidence": Evidence(bet_id=bet_id),
         "occurred_at": NOON,
     }

@@ -19,7 +19,7 @@ BODIES: dict[Languages, tuple[str, str]] = {
         "CRITICAL · B07 · shoe 3 round 12",
         """\
 banker overpaid: due 1,000, paid 2,000
-due 1,000.00 · paid 2,000.50
+due HKD 1,000.00 · paid HKD 2,000.50
 player 9♥ 4♦ · banker K♠ 7♣ 10♦
 dealer D17 · seat 5
 PIT-1 · art. 17 · 12:00:01""",
@@ -28,7 +28,7 @@ PIT-1 · art. 17 · 12:00:01""",
         "危急 · B07 · 靴 3 局 12",
         """\
 莊 多派：應派 1,000，實派 2,000
-應派 1,000.00 · 實派 2,000.50
+應派 HKD 1,000.00 · 實派 HKD 2,000.50
 閒 9♥ 4♦ · 莊 K♠ 7♣ 10♦
 荷官 D17 · 座位 5
 PIT-1 · art. 17 · 12:00:01""",
@@ -38,7 +38,7 @@ PIT-1 · art. 17 · 12:00:01""",
         """\
 莊 多派：應派 1,000，實派 2,000
 banker overpaid: due 1,000, paid 2,000
-應派 due 1,000.00 · 實派 paid 2,000.50
+應派 due HKD 1,000.00 · 實派 paid HKD 2,000.50
 閒 player 9♥ 4♦ · 莊 banker K♠ 7♣ 10♦
 荷官 dealer D17 · 座位 seat 5
 PIT-1 · art. 17 · 12:00:01""",
@@ -75,7 +75,7 @@ def test_what_an_alert_does_not_name_takes_no_room() -> None:
 )
 def test_amounts_are_exact(minor: int, text: str) -> None:
     body = render(alert(evidence=Evidence(due=minor)), "raised", "en", MACAU).body
-    assert f"due {text}\n" in body
+    assert f"due HKD {text}\n" in body
 
 
 @pytest.mark.parametrize("code", ALERTS)

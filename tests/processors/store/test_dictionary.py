@@ -87,4 +87,4 @@ def test_amounts_are_decimals_beside_a_currency(store: ClickHouseStore, view: st
     amounts = {name for name, kind in found.items() if "Decimal" in kind}
     assert all(found[name].removeprefix("Nullable(").startswith("Decimal(18, 2)") for name in amounts)
     assert {name for name, kind in minor.items() if kind == "Int64"} <= amounts
-    assert "currency" in found or not amounts or view == "alerts"
+    assert "currency" in found or not amounts
