@@ -126,6 +126,7 @@ class Table:
                 seat=who.seat,
                 dealer_id=state.dealer_id,
                 patron_id=who.patron_id,
+                currency=self.rules.configuration.currency,
                 text_zh=kind.zh.format(**words),
                 text_en=kind.en.format(**words),
                 evidence=EvidenceRow(
