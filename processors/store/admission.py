@@ -32,7 +32,12 @@ SAFE_TABLE_FUNCTIONS: Final = frozenset({
 _QUOTED: Final = re.compile(r"'(?:[^'\\]|\\.)*'|`((?:[^`\\]|\\.)*)`(\()?", re.DOTALL)
 _WORD: Final = re.compile(r"\w+")
 _CALLS: Final = re.compile(r"(\w+)\(")
-_FORMAT: Final = re.compile(r" FORMAT \w+(?: SETTINGS .*)?$", re.DOTALL)
+_FORMAT: Final = re.compile(r" FORMAT (\w+)(?: SETTINGS .*)?$", re.DOTALL)
+_WRITE: Final = re.compile(
+    r"CREATE DATABASE IF|CREATE TABLE IF|CREATE VIEW IF|ALTER TABLE|OPTIMIZE TABLE|DROP TABLE|DROP VIEW|DROP DATABASE"
+)
+_ENGINE: Final = re.compile(r" ENGINE = (\w+)")
+_INSERT: Final = re.compile(r"INSERT INTO [\w.`]+(?: \([^()]*\))?(?: SETTINGS [^()]*)? FORMAT \w+")
 
 
 def admit(statement: str) -> None:
@@ -50,14 +55,42 @@ def admit(statement: str) -> None:
         raise QueryRefused("only a table or a view can be described here")
     if word == "EXPLAIN" and "SELECT" not in bare:
         raise QueryRefused("only a SELECT can be explained here")
+    _admit_functions(bare)
+
+
+def admit_write(statement: str) -> None:
+    """Check a statement of somebody who may fill and change tables too: the schema's and the sink's, and reading.
+
+    Rows come with the statement, tables are kept in the store's own way, and nothing outside is reached either.
+    Raises `QueryRefused`.
+    """
+    bare = _bare(statement)
+    if _INSERT.fullmatch(bare):
+        return
+    if not _WRITE.match(bare):
+        admit(statement)
+        return
+    for engine in _ENGINE.findall(bare):
+        if engine != "Atomic" and not engine.endswith("MergeTree"):
+            raise QueryRefused(f"the engine {engine} is not allowed here: tables are kept in the store itself")
+    _admit_functions(bare)
+
+
+def format_of(statement: str) -> str:
+    """Return the output format that a statement in normal form names itself, empty where it names none."""
+    found = _FORMAT.search(_bare(statement))
+    return found[1] if found else ""
+
+
+def has_totals(statement: str) -> bool:
+    """Tell whether the answer to a statement in normal form has rows of totals beside its rows."""
+    return " WITH TOTALS" in _bare(statement)
+
+
+def _admit_functions(bare: str) -> None:
     for name in _CALLS.findall(bare):
         if name.lower() in _OUTSIDE or _AI.fullmatch(name.lower()):
             raise QueryRefused(f"the function {name} is not allowed here: readers have the database and nothing else")
-
-
-def has_format(statement: str) -> bool:
-    """Tell whether a statement in normal form names its own output format."""
-    return _FORMAT.search(_bare(statement)) is not None
 
 
 def _bare(statement: str) -> str:

@@ -21,7 +21,7 @@ from clickhouse_connect.driver.exceptions import ClickHouseError
 
 from processors.settings import StoreSettings
 from processors.store import retention
-from processors.store.admission import admit, has_format
+from processors.store.admission import admit, format_of
 from processors.store.engine_errors import inserting, managing, querying, refused_path
 from processors.store.migrations import Applied, migrate
 from processors.store.port import VIEWS, Parameters, QueryRefused, RowsRefused, StoreUnavailable
@@ -146,7 +146,7 @@ class ClickHouseStore:
         if not _FORMAT.fullmatch(fmt):
             raise QueryRefused(f"{fmt[:40]!r} is no format")
         statement = self._normal_form(sql)
-        wanted = None if has_format(statement) else fmt
+        wanted = None if format_of(statement) else fmt
         bound = _bound(statement, parameters)
         with self._reading() as reader:
             return reader.raw_query(statement, parameters=bound, fmt=wanted)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from processors.store.admission import admit, has_format
+from processors.store.admission import admit, admit_write, format_of, has_totals
 from processors.store.port import QueryRefused
 
 TEXTS = ("'INTO OUTFILE '", "'it\\'s file('", "`PARALLEL WITH`", "'a\\\\'", "`b\\`c`", "'\\\\\\''")
@@ -45,13 +45,61 @@ def test_statements_that_do_not_begin_with_a_reading_word_are_refused(statement:
 @pytest.mark.parametrize(
     ("statement", "own"),
     [
-        ("SELECT 1 FORMAT CSV", True),
-        ("SELECT 1 FORMAT CSV SETTINGS max_threads = 1", True),
-        ("SELECT 1", False),
-        ("SELECT ' FORMAT CSV'", False),
-        ("SELECT 1 AS ` FORMAT CSV`", False),
-        ("SELECT a AS FORMAT FROM t", False),
+        ("SELECT 1 FORMAT CSV", "CSV"),
+        ("SELECT 1 FORMAT CSV SETTINGS max_threads = 1", "CSV"),
+        ("SELECT 1", ""),
+        ("SELECT ' FORMAT CSV'", ""),
+        ("SELECT 1 AS ` FORMAT CSV`", ""),
+        ("SELECT a AS FORMAT FROM t", ""),
     ],
 )
-def test_own_format_is_told_from_texts(statement: str, own: bool) -> None:
-    assert has_format(statement) is own
+def test_own_format_is_told_from_texts(statement: str, own: str) -> None:
+    assert format_of(statement) == own
+
+
+def test_totals_are_told_from_texts() -> None:
+    assert has_totals("SELECT a, count() FROM t GROUP BY a WITH TOTALS")
+    assert not has_totals("SELECT ' WITH TOTALS', count() FROM t GROUP BY a")
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "SELECT 1",
+        "INSERT INTO t FORMAT JSONEachRow",
+        "INSERT INTO p.t (a, `b c`) FORMAT Native",
+        "INSERT INTO t (a) SETTINGS async_insert = 0 FORMAT Values",
+        "CREATE DATABASE IF NOT EXISTS p ENGINE = Atomic",
+        "CREATE TABLE IF NOT EXISTS t (a UInt8) ENGINE = ReplacingMergeTree(a) ORDER BY a",
+        "CREATE VIEW IF NOT EXISTS v AS SELECT a FROM t",
+        "ALTER TABLE t (MODIFY TTL a + toIntervalDay(3))",
+    ],
+)
+def test_writers_may_do_what_the_schema_and_the_sink_do(statement: str) -> None:
+    admit_write(statement)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "INSERT INTO t SELECT 1",
+        "INSERT INTO t SELECT x FORMAT CSV",
+        "INSERT INTO FUNCTION file('x') FORMAT CSV",
+        "INSERT INTO t FROM INFILE 'x' FORMAT CSV",
+        "SELECT 1 INTO OUTFILE 'x'",
+        "CREATE TABLE IF NOT EXISTS t (a UInt8) ENGINE = File(CSV, 'x')",
+        "CREATE TABLE IF NOT EXISTS t (a UInt8) ENGINE = URL('http://x', CSV)",
+        "CREATE DATABASE IF NOT EXISTS p ENGINE = MySQL('h', 'd', 'u', 'p')",
+        "CREATE VIEW IF NOT EXISTS v AS SELECT file('x')",
+        "CREATE USER u",
+        "GRANT ALL ON *.* TO u",
+        "CREATE FUNCTION f AS x -> x",
+        "SYSTEM STOP MERGES",
+        "SET readonly = 0",
+        "ATTACH TABLE t FROM 'x' (a UInt8) ENGINE = MergeTree ORDER BY a",
+        "BACKUP TABLE t TO Disk('d', 'x')",
+    ],
+)
+def test_writers_may_do_no_more(statement: str) -> None:
+    with pytest.raises(QueryRefused):
+        admit_write(statement)
