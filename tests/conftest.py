@@ -9,6 +9,8 @@ from hypothesis import settings
 REPOSITORY = Path(__file__).resolve().parent.parent
 VECTORS = REPOSITORY.parent / "shared" / "vectors"
 
+pytest_plugins = ["tests.kafka.fixtures"]
+
 # No deadline: a loaded machine is no defect. In CI the examples are the same in every run, so that a
 # red build is the submitted change's doing; on a developer's machine they wander and find new ones.
 settings.register_profile("wander", deadline=None, print_blob=True)

@@ -9,23 +9,43 @@ import pytest
 
 from processors.logs.sqlite import SqliteLog
 from schemas.log import EventLog
+from tests.kafka.serve import Address
 
 OpenLog = Callable[[], EventLog]
 """Opens one more log on the same storage, as another process or a restarted one would. The fixture closes it."""
 
 
 @contextmanager
-def sqlite_logs(folder: Path) -> Iterator[OpenLog]:
+def sqlite_logs(request: pytest.FixtureRequest) -> Iterator[OpenLog]:
+    folder: Path = request.getfixturevalue("tmp_path")
     with ExitStack() as opened:
         yield lambda: opened.enter_context(closing(SqliteLog(folder / "log.sqlite")))
 
 
-IMPLEMENTATIONS: dict[str, Callable[[Path], AbstractContextManager[OpenLog]]] = {"sqlite": sqlite_logs}
+@contextmanager
+def kafka_logs(request: pytest.FixtureRequest) -> Iterator[OpenLog]:
+    from processors.logs.kafka import KafkaLog
+
+    broker: Address = request.getfixturevalue("kafka")
+    states = f"states-{uuid4().hex}"
+    with ExitStack() as opened:
+
+        def open_one() -> EventLog:
+            log = KafkaLog(broker.bootstrap, worker_id=uuid4().hex, states_topic=states, make_topics=True)
+            return opened.enter_context(closing(log))
+
+        yield open_one
+
+
+IMPLEMENTATIONS: dict[str, Callable[[pytest.FixtureRequest], AbstractContextManager[OpenLog]]] = {
+    "sqlite": sqlite_logs,
+    "kafka": kafka_logs,
+}
 
 
 @pytest.fixture(params=IMPLEMENTATIONS)
-def open_log(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[OpenLog]:
-    with IMPLEMENTATIONS[request.param](tmp_path) as open_one:
+def open_log(request: pytest.FixtureRequest) -> Iterator[OpenLog]:
+    with IMPLEMENTATIONS[request.param](request) as open_one:
         yield open_one
 
 

@@ -1,0 +1,264 @@
+"""Follows partitions with one consumer: what was fetched waits here until it is read, partition by partition."""
+
+import time
+from collections import deque
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from confluent_kafka import OFFSET_END, Consumer, KafkaError, KafkaException, Message, TopicPartition
+
+from processors.logs.kafka_clients import Clients
+from processors.logs.kafka_errors import explained
+from schemas.log import LogError, LogUnavailable, Position, Record
+
+GROUP: Final = "pitwatch-readers"
+"""The group of consumers which commit nothing: Kafka wants every consumer to name one."""
+
+FETCHED_AT_ONCE: Final = 10_000
+
+# What may wait here in all, and of one partition however many there are. A partition that has its share waiting isn't
+# fetched further until half of it was read.
+_MOST_BYTES: Final = 64 * 2**20
+_LEAST_SHARE_BYTES: Final = 2**20
+
+# The longest that a thread is inside the consumer: closing the log is noticed that late.
+_SLICE_SECONDS: Final = 0.05
+
+_OUT_OF_RANGE: Final = frozenset({KafkaError._AUTO_OFFSET_RESET, KafkaError.OFFSET_OUT_OF_RANGE})
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_MILLISECOND: Final = timedelta(milliseconds=1)
+
+
+class _Stream:
+    """One partition as it is followed.
+
+    `place` is behind the last record read (or where reading began) and `seen` the offset below which all is known.
+    `bare` is behind the last record fetched: from there up to `seen` there are offsets, of marks of transactions and of
+    what aborted ones left behind, but no records.
+    """
+
+    __slots__ = ("bare", "bytes", "fetched", "paused", "place", "seen")
+
+    def __init__(self, place: int, begin: int) -> None:
+        self.place = place
+        self.seen = self.bare = begin
+        self.fetched: deque[Message] = deque()
+        self.bytes = 0
+        self.paused = False
+
+    def add(self, message: Message, offset: int) -> None:
+        self.fetched.append(message)
+        self.bytes += len(message)
+        self.seen = self.bare = offset + 1
+
+    def take(self, limit: int) -> list[Message]:
+        if limit >= len(self.fetched):
+            taken = list(self.fetched)
+            self.fetched.clear()
+            self.bytes = 0
+        else:
+            taken = [self.fetched.popleft() for _ in range(limit)]
+            self.bytes -= sum(map(len, taken))
+        if taken:
+            self.place = _offset(taken[-1]) + 1
+        return taken
+
+    def is_at(self, offset: int) -> bool:
+        """Tell whether the first record from `offset` on is the next one here."""
+        return self.place <= offset <= (_offset(self.fetched[0]) if self.fetched else self.seen)
+
+
+class Reader:
+    """A consumer for one thread at a time. Methods may raise `LogUnavailable`, after which they can be called again."""
+
+    def __init__(self, clients: Clients) -> None:
+        self._clients = clients
+        self._consumer: Consumer = clients.consumer(GROUP, {})
+        self._streams: dict[tuple[str, int], _Stream] = {}
+        self._refusals: dict[tuple[str, int], KafkaError] = {}
+
+    def follows(self, topic: str, partition: int) -> bool:
+        """Tell whether the partition is followed, wherever."""
+        return (topic, partition) in self._streams
+
+    def is_at(self, topic: str, partition: int, offset: int) -> bool:
+        """Tell whether reading at `offset` goes on where this reader stands."""
+        stream = self._streams.get((topic, partition))
+        return stream is not None and stream.is_at(offset)
+
+    def read(self, topic: str, partition: int, offset: int, limit: int) -> list[Record]:
+        """Return at most `limit` committed records from `offset` on; none where the partition ends before one."""
+        if self.is_at(topic, partition, offset):
+            if not self._streams[topic, partition].fetched:
+                self._fetch(0)
+            if self.has_record(topic, partition, offset):
+                return self._take(topic, partition, limit)
+        end = self.end(topic, partition)
+        if end < offset:
+            return []
+        deadline = time.monotonic() + self._clients.timeout_seconds
+        while not (stream := self._follow(topic, partition, offset)).fetched and stream.seen < end:
+            self._fetch(_SLICE_SECONDS)
+            if time.monotonic() > deadline:
+                raise self._silence(f"read {topic} from offset {offset}")
+        return self._take(topic, partition, limit)
+
+    def end(self, topic: str, partition: int) -> int:
+        """Return an offset above every committed record's, the lowest that is known."""
+        end = self.decided(topic, partition)
+        stream = self._streams.get((topic, partition))
+        return stream.bare if stream is not None and stream.seen >= end else end
+
+    def decided(self, topic: str, partition: int) -> int:
+        """Return the offset below which every transaction is decided."""
+        (end,) = self._ends([(topic, partition)])
+        return end
+
+    def seen(self, topic: str, partition: int) -> int:
+        """Return how far the partition is known: −1 where it isn't followed."""
+        stream = self._streams.get((topic, partition))
+        return -1 if stream is None else stream.seen
+
+    def have(self, places: Sequence[Position]) -> list[Position]:
+        """Return some of `places` that have a record, if any has; follow all of them from now on."""
+        ends = self._ends([(place.topic, place.partition) for place in places])
+        # Kafka refuses to fetch from behind the end, so a place there isn't followed before its partition gets there.
+        reached = [(place, end) for place, end in zip(places, ends, strict=True) if place.offset <= end]
+        deadline = time.monotonic() + self._clients.timeout_seconds
+        while True:
+            unknown = [place for place, end in reached if self._follow(*place).seen < end]
+            ready = [place for place, _ in reached if self.has_record(*place)]
+            if ready or not unknown:
+                return ready
+            self._fetch(_SLICE_SECONDS)
+            if time.monotonic() > deadline:
+                raise self._silence(f"read {unknown[0].topic} from offset {unknown[0].offset}")
+
+    def look(self, places: Sequence[Position], seconds: float) -> list[Position]:
+        """Do what `have` does, after having waited for at most `seconds`, and not for long, for something to come."""
+        self._fetch(min(seconds, _SLICE_SECONDS))
+        if not all(self.is_at(*place) for place in places):
+            return self.have(places)
+        return [place for place in places if self.has_record(*place)]
+
+    def has_record(self, topic: str, partition: int, offset: int) -> bool:
+        """Tell whether a record from `offset` on was fetched."""
+        return self.is_at(topic, partition, offset) and bool(self._streams[topic, partition].fetched)
+
+    def drop(self, topic: str, partition: int) -> None:
+        """Follow the partition no longer."""
+        if self._streams.pop((topic, partition), None) is not None:
+            self._consumer.incremental_unassign([TopicPartition(topic, partition)])
+
+    def close(self) -> None:
+        """Close the consumer."""
+        self._consumer.close()
+
+    def _ends(self, partitions: Sequence[tuple[str, int]]) -> list[int]:
+        """Return the offset below which everything is decided, for each of `partitions`."""
+        asked = [TopicPartition(topic, partition, OFFSET_END) for topic, partition in partitions]
+        with self._clients.told(f"find the end of {partitions[0][0]}"):
+            found = self._consumer.offsets_for_times(asked, self._clients.timeout_seconds)
+            for one in found:
+                if one.error is not None:
+                    raise KafkaException(one.error)
+        ends = {(one.topic, one.partition): one.offset for one in found}
+        return [ends[place] for place in partitions]
+
+    def _take(self, topic: str, partition: int, limit: int) -> list[Record]:
+        stream = self._streams[topic, partition]
+        taken = stream.take(limit)
+        if stream.paused and stream.bytes < self._share() // 2:
+            self._consumer.resume([TopicPartition(topic, partition)])
+            stream.paused = False
+        return _records(topic, partition, taken)
+
+    def _follow(self, topic: str, partition: int, offset: int) -> _Stream:
+        """Follow the partition from `offset` on, unless that is so already."""
+        if not self.is_at(topic, partition, offset):
+            self.drop(topic, partition)
+            begin = self._first_left(topic, partition, offset)
+            with self._clients.told(f"read {topic}"):
+                self._consumer.incremental_assign([TopicPartition(topic, partition, begin)])
+            self._streams[topic, partition] = _Stream(offset, begin)
+        return self._streams[topic, partition]
+
+    def _first_left(self, topic: str, partition: int, offset: int) -> int:
+        """Return where to begin instead of `offset`, after a refusal to send anything from there."""
+        error = self._refusals.pop((topic, partition), None)
+        if error is None:
+            return offset
+        if error.code() not in _OUT_OF_RANGE:
+            raise explained(f"read {topic}", error, self._clients.trouble())
+        asked = TopicPartition(topic, partition)
+        with self._clients.told(f"find the beginning of {topic}"):
+            first, end = self._consumer.get_watermark_offsets(asked, self._clients.timeout_seconds)
+        if offset > end:
+            raise LogError(
+                f"{topic} partition {partition} ends at offset {end}, and had been read up to {offset}: the cluster "
+                "lost records. Look for an unclean leader election, or for a topic that was made anew"
+            )
+        return max(first, offset)
+
+    def _fetch(self, seconds: float) -> None:
+        """Take in what the consumer has, waiting for at most `seconds` for the first of it."""
+        with self._clients.told("read"):
+            # `consume` waits until it has all it was asked for, or the time is over: so it is asked for one first.
+            messages = self._consumer.consume(1, seconds)
+            if messages:
+                messages += self._consumer.consume(FETCHED_AT_ONCE, 0)
+        for message in messages:
+            place = (message.topic() or "", message.partition() or 0)
+            stream = self._streams.get(place)
+            if stream is None:
+                continue
+            error = message.error()
+            if error is None:
+                stream.add(message, _offset(message))
+            elif error.code() == KafkaError._PARTITION_EOF:
+                stream.seen = max(stream.seen, _offset(message))
+            elif error.code() in _OUT_OF_RANGE or not error.retriable():
+                # Whoever reads this partition next is told; the others go on.
+                self._refusals[place] = error
+                self.drop(*place)
+        if messages:
+            self._pause()
+
+    def _pause(self) -> None:
+        share = self._share()
+        for place, stream in self._streams.items():
+            if stream.bytes > share and not stream.paused:
+                self._consumer.pause([TopicPartition(*place)])
+                stream.paused = True
+
+    def _share(self) -> int:
+        return max(_LEAST_SHARE_BYTES, _MOST_BYTES // max(1, len(self._streams)))
+
+    def _silence(self, doing: str) -> LogUnavailable:
+        trouble = self._clients.trouble()
+        return LogUnavailable(
+            f"could not {doing}: the broker sent nothing in {self._clients.timeout_seconds:g} s"
+            + (f" ({trouble})" if trouble else "")
+            + ". Look whether the partition has a leader; the log goes on by itself"
+        )
+
+
+def _offset(message: Message) -> int:
+    offset = message.offset()
+    assert offset is not None
+    return offset
+
+
+def _records(topic: str, partition: int, messages: list[Message]) -> list[Record]:
+    records = []
+    last_ms, moment = 0, _EPOCH
+    for message in messages:
+        _, appended_ms = message.timestamp()
+        # A batch has one time, so it is mostly made once for many records.
+        if appended_ms != last_ms:
+            last_ms, moment = appended_ms, _EPOCH + appended_ms * _MILLISECOND
+        key = (message.key() or b"").decode(errors="replace")
+        records.append(Record(topic, partition, _offset(message), key, message.value() or b"", moment))
+    return records

@@ -1,0 +1,50 @@
+"""Lets a log read what it committed itself, though Kafka marks a transaction off only after it has confirmed it."""
+
+import threading
+import time
+from collections.abc import Iterable
+from typing import Final
+
+from processors.logs.kafka_cluster import Cluster
+from processors.logs.kafka_readers import Readers
+
+_PAUSE_SECONDS: Final = 0.002
+
+
+class Visibility:
+    """The partitions that this log wrote to in transactions, and hasn't read since."""
+
+    def __init__(self, cluster: Cluster, readers: Readers, timeout_seconds: float) -> None:
+        self._cluster = cluster
+        self._readers = readers
+        self._timeout_seconds = timeout_seconds
+        self._lock = threading.Lock()
+        # How many transactions were written, so that one that is written meanwhile isn't taken for seen.
+        self._written: dict[tuple[str, int], int] = {}
+
+    def mark(self, partitions: Iterable[tuple[str, int]]) -> None:
+        """Note that a transaction was written to `partitions`, whatever became of it."""
+        with self._lock:
+            for place in partitions:
+                self._written[place] = self._written.get(place, 0) + 1
+
+    def wait(self, topic: str, partition: int) -> None:
+        """Block until whatever this log wrote to the partition is decided, as it mostly is.
+
+        Gives up after a while: then it is another worker's open transaction that everybody waits for.
+        """
+        with self._lock:
+            written = self._written.get((topic, partition))
+        if written is None:
+            return
+        end = self._cluster.written_end(topic, partition)
+        deadline = time.monotonic() + self._timeout_seconds
+        while not self._is_decided(topic, partition, end) and time.monotonic() < deadline:
+            time.sleep(_PAUSE_SECONDS)
+        with self._lock:
+            if self._written.get((topic, partition)) == written:
+                del self._written[topic, partition]
+
+    def _is_decided(self, topic: str, partition: int, end: int) -> bool:
+        with self._readers.reader_of(topic, partition) as reader:
+            return reader.decided(topic, partition) >= end
