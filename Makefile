@@ -3,6 +3,8 @@
 PYTHON ?= python3
 DEMO_ARGS ?= --rounds 100
 BENCH_ARGS ?=
+# single: one Kafka and one ClickHouse; cluster: three and two.
+LAYOUT ?= single
 # Tests keep to their own folders, so files may run side by side; a file stays in one process.
 PYTEST_WORKERS ?= 2
 
@@ -12,7 +14,7 @@ RUNNABLE := $(or $(wildcard .venv/.dev),.venv/.embedded)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint bench constraints clean
+.PHONY: help demo test lint bench up down constraints clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -30,6 +32,14 @@ lint: .venv/.dev ## Check style, layout and types
 
 bench: .venv/.dev ## Measure side by side, in one run (BENCH_ARGS="...")
 	@$(BIN)/python -m benchmarks $(BENCH_ARGS)
+
+up: ## Start servers, workers and Grafana in containers (LAYOUT=single or cluster)
+	@$(PYTHON) deploy/make_env.py --layout $(LAYOUT) .env
+	@docker compose up --detach --build --wait
+	@echo "Grafana: http://127.0.0.1:3000 (user admin, GRAFANA_ADMIN_PASSWORD in .env); gateway: http://127.0.0.1:8600"
+
+down: ## Stop the containers; what they keep stays
+	@docker compose down --remove-orphans
 
 constraints: ## Resolve every package anew into constraints.txt
 	@rm -rf build/resolve && $(PYTHON) -m venv build/resolve
