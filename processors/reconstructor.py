@@ -256,10 +256,11 @@ class Reconstructor:
             if heard is None:
                 continue
             waited = now - max(heard, self._listening_since or heard)
-            if fold.waits and waited > limit:
-                events.append(self._own.gap_expired(table_id, fold.waits, now))
             state = fold.state
-            if state.is_open and waited > fold.silence_limit and state.silence_reported != state.last_event_id:
+            if fold.waits and waited > limit:
+                # What waits behind the gap is the table's latest word, so silence is judged when that is folded.
+                events.append(self._own.gap_expired(table_id, fold.waits, now))
+            elif state.is_open and waited > fold.silence_limit and state.silence_reported != state.last_event_id:
                 events.append(self._own.table_silent(table_id, state.last_event_id, heard, now))
         return events
 
