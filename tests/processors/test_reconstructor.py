@@ -34,7 +34,7 @@ NOON = datetime(2026, 1, 15, 12, tzinfo=UTC)
 SECOND = timedelta(seconds=1)
 MACAU = preset("macau")
 LIMIT = timedelta(seconds=MACAU.silence_limit_seconds)
-MESSAGES = messages()[:400]
+MESSAGES = messages()[:300]
 
 
 class FailingLog(SqliteLog):
@@ -87,7 +87,7 @@ def of_the_pure_fold(records: Sequence[Record]) -> dict[str, list[bytes]]:
     return facts
 
 
-@settings(max_examples=30)
+@settings(max_examples=20)
 @given(
     st.lists(st.sampled_from(["step", "step", "failing step", "stop", "crash"]), max_size=25),
     st.integers(1, 90),
@@ -125,13 +125,13 @@ def test_facts_never_depend_on_batches_snapshots_and_crashes(happenings: list[st
 
 def test_step_tells_what_it_did_and_hands_over_what_is_committed(log: FailingLog) -> None:
     handed: list[Fact] = []
-    reconstructor = Reconstructor(log, FoldSettings(), batch_events=300, on_facts=handed.extend)
+    reconstructor = Reconstructor(log, FoldSettings(), batch_events=200, on_facts=handed.extend)
     assert reconstructor.step() == Progress()
     log.append(TABLE_EVENTS, MESSAGES)
     assert reconstructor.wait(60)
     assert reconstructor.behind() == len(MESSAGES)
     first = reconstructor.step()
-    assert (first.events, first.facts, reconstructor.behind()) == (300, len(handed), 100)
+    assert (first.events, first.facts, reconstructor.behind()) == (200, len(handed), 100)
     log.failures = 1
     with pytest.raises(LogUnavailable):
         reconstructor.step()
