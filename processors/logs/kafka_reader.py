@@ -96,7 +96,7 @@ class Reader:
             if self.has_record(topic, partition, offset):
                 return self._take(topic, partition, limit)
         end = self.end(topic, partition)
-        if end < offset:
+        if not self._reaches(topic, partition, offset, end):
             return []
         deadline = time.monotonic() + self._clients.timeout_seconds
         while not (stream := self._follow(topic, partition, offset)).fetched and stream.seen < end:
@@ -124,8 +124,7 @@ class Reader:
     def have(self, places: Sequence[Position]) -> list[Position]:
         """Return some of `places` that have a record, if any has; follow all of them from now on."""
         ends = self._ends([(place.topic, place.partition) for place in places])
-        # Kafka refuses to fetch from behind the end, so a place there isn't followed before its partition gets there.
-        reached = [(place, end) for place, end in zip(places, ends, strict=True) if place.offset <= end]
+        reached = [(place, end) for place, end in zip(places, ends, strict=True) if self._reaches(*place, end)]
         deadline = time.monotonic() + self._clients.timeout_seconds
         while True:
             unknown = [place for place, end in reached if self._follow(*place).seen < end]
@@ -194,13 +193,22 @@ class Reader:
             raise explained(f"read {topic}", error, self._clients.trouble())
         asked = TopicPartition(topic, partition)
         with self._clients.told(f"find the beginning of {topic}"):
-            first, end = self._consumer.get_watermark_offsets(asked, self._clients.timeout_seconds)
-        if offset > end:
-            raise LogError(
-                f"{topic} partition {partition} ends at offset {end}, and had been read up to {offset}: the cluster "
-                "lost records. Look for an unclean leader election, or for a topic that was made anew"
-            )
+            first, _ = self._consumer.get_watermark_offsets(asked, self._clients.timeout_seconds)
         return max(first, offset)
+
+    def _reaches(self, topic: str, partition: int, offset: int, end: int) -> bool:
+        """Tell whether a partition that ends at `end` can be followed from `offset`: Kafka refuses that behind the end.
+
+        Raises `LogError` where it could before: then records were lost, and who went on would miss the next ones too.
+        """
+        if offset <= end:
+            return True
+        if self._refusals.pop((topic, partition), None) is not None:
+            raise LogError(
+                f"{topic} partition {partition} ends at offset {end}, and was read up to {offset}: the cluster lost "
+                "records. Look for an unclean leader election, or for a topic that was made anew"
+            )
+        return False
 
     def _fetch(self, seconds: float) -> None:
         """Take in what the consumer has, waiting for at most `seconds` for the first of it."""
