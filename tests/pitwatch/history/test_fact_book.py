@@ -13,7 +13,8 @@ from tests.pitwatch.table_log import NOON
 
 FILLING: Final[dict[str, dict[str, object]]] = {
     "alert": {
-        "code": "late_bet", "severity": "critical", "article": "13", "text_zh": "", "text_en": "", "evidence": None, "currency": "HKD",
+        "code": "late_bet", "severity": "critical", "article": "13", "text_zh": "", "text_en": "", "evidence": None,
+        "currency": "HKD",
     },
     "round": {"kind": "live", "status": "settled", "opened_at": NOON, "currency": "HKD"},
     "bet": {
