@@ -69,9 +69,7 @@ def _figures(
 
 def _print(figures: list[tuple[str, list[Figure]]], events: int, rounds: int, *, as_json: bool) -> None:
     if as_json:
-        print(
-            json.dumps({group: [figure._asdict() for figure in found] for group, found in figures})
-        )
+        print(json.dumps({group: [figure._asdict() for figure in found] for group, found in figures}))
         return
     table = Table(title=f"{events:,} events, the middle of {rounds} runs, {os.cpu_count()} cores", title_justify="left")
     table.add_column("measured")
