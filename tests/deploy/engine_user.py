@@ -26,7 +26,7 @@ CONFIG = REPOSITORY / "deploy" / "clickhouse" / "config.xml"
 MAIN = """\
 <clickhouse>
     <user_directories><users_xml><path>users.xml</path></users_xml></user_directories>
-    <logger><log>log</log><errorlog>log</errorlog></logger>
+    <logger><log>{folder}/log</log><errorlog>{folder}/log</errorlog></logger>
 </clickhouse>
 """
 
@@ -60,7 +60,7 @@ def lay_out(folder: Path, user: str) -> str:
     """Write the configuration into `folder`; return the engine's path with it."""
     for name in ("users.d", "config.d"):
         (folder / name).mkdir(parents=True, exist_ok=True)
-    (folder / "config.xml").write_text(MAIN)
+    (folder / "config.xml").write_text(MAIN.format(folder=folder))
     (folder / "users.xml").write_text(SERVERS_USERS)
     (folder / "users.d" / "pitwatch.xml").write_text(played(USERS.read_text(), user))
     # Where it logs to is the container's affair, and would get in the way of the answers here.

@@ -217,3 +217,28 @@ def test_anchors_are_all_used() -> None:
     for anchor in re.findall(r"&([a-z-]+)", text):
         assert re.search(rf"\*{anchor}\b", text), anchor
     assert yaml.safe_load(text)["name"] == "pitwatch"
+
+
+def mebibytes(bound: str) -> int:
+    return int(bound[:-1]) * {"m": 1, "g": 1024}[bound[-1]]
+
+
+def test_operations_page_adds_the_bounds_up(repository: Path) -> None:
+    sums = [
+        sum(
+            mebibytes(service.mem_limit) * (service.deploy.replicas if service.deploy else 1)
+            for service in COMPOSE.of_profiles(layout, SIMULATOR).values()
+            if not service.is_job
+        )
+        for layout in LAYOUTS
+    ]
+    page = (repository / "docs" / "operations.md").read_text()
+    assert "| memory bounds in all | " + " | ".join(f"{found / 1024:g} GiB" for found in sums) + " |" in page
+
+
+def test_operations_page_names_every_service_and_port(repository: Path) -> None:
+    page = (repository / "docs" / "operations.md").read_text()
+    for name, service in SERVICES:
+        assert f"`{name.partition('-')[0]}" in page or name == "keeper", name
+        for port in service.ports:
+            assert port.split(":")[1] in page, port
