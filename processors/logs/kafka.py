@@ -142,8 +142,7 @@ class KafkaLog:
         self._readers.check_open()
         if self._member is not None:
             raise LogError(f"this log joined group {self._member.group} already. Open another for group {group}")
-        for topic in topics:
-            self._cluster.need(topic)
+        self._check_divided_alike(topics[0])
         self._states.own(group, ())
         self._member = KafkaMember(self._clients, group, topics, on_release or (lambda _: None), self._rebalanced)
         return self._member
@@ -232,6 +231,15 @@ class KafkaLog:
 
     def _joined(self, group: str) -> KafkaMember | None:
         return self._member if self._member is not None and self._member.group == group else None
+
+    def _check_divided_alike(self, topic: str) -> None:
+        """Raise `LogError` unless the snapshots of a partition's tables are in the partition of the same number."""
+        count, states_count = self._cluster.need(topic), self._cluster.need(self._states.topic)
+        if count != states_count:
+            raise LogError(
+                f"{topic} has {count} partitions and {self._states.topic} {states_count}: they must have as many. "
+                "Run pitwatch topics check"
+            )
 
     def _share(self, group: str) -> list[int] | None:
         """Return the partitions in which this worker's tables have their snapshots; None means all."""

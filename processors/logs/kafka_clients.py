@@ -49,6 +49,9 @@ _CONSUMER_DEFAULTS: Final[Settings] = {
     "fetch.wait.max.ms": 50,
     "fetch.queue.backoff.ms": 20,
     "queued.max.messages.kbytes": 32_768,
+    # A worker that died is given up after so long, and its tables go on elsewhere.
+    "session.timeout.ms": 10_000,
+    "heartbeat.interval.ms": 1_000,
 }
 _CONSUMER: Final[Settings] = {
     "enable.auto.commit": False,

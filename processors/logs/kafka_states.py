@@ -33,29 +33,29 @@ class States:
     def __init__(self, cluster: Cluster, readers: Readers, topic: str) -> None:
         self._cluster = cluster
         self._readers = readers
-        self._topic = topic
+        self.topic = topic
         self._lock = threading.RLock()
         self._known: dict[tuple[str, int], _Partition] = {}
         self._owned: dict[str, frozenset[int] | None] = {}
 
     def state(self, group: str, key: str) -> bytes | None:
         """Return the group's newest snapshot of `key`."""
-        if not self._cluster.partitions(self._topic):
+        if not self._cluster.partitions(self.topic):
             return None
         with self._lock:
-            return self._read(group, self._cluster.partition_of(self._topic, key)).get(key)
+            return self._read(group, self._cluster.partition_of(self.topic, key)).get(key)
 
     def states(self, group: str, partitions: Sequence[int] | None = None) -> list[tuple[str, bytes]]:
         """Return the group's newest snapshots in some partitions, or in all."""
         if partitions is None:
-            partitions = range(self._cluster.partitions(self._topic))
+            partitions = range(self._cluster.partitions(self.topic))
         with self._lock:
             return [snapshot for partition in partitions for snapshot in self._read(group, partition).items()]
 
     def snapshots(self, group: str, states: Iterable[tuple[str, bytes]]) -> list[Snapshot]:
         """Return the messages that say `states`."""
         return [
-            Snapshot(self._topic, self._cluster.partition_of(self._topic, key), f"{group}{_SEPARATOR}{key}", state)
+            Snapshot(self.topic, self._cluster.partition_of(self.topic, key), f"{group}{_SEPARATOR}{key}", state)
             for key, state in states
         ]
 
@@ -93,9 +93,9 @@ class States:
         if known.complete:
             return known.states
         prefix = group + _SEPARATOR
-        place = Position(self._topic, partition, known.offset)
+        place = Position(self.topic, partition, known.offset)
         with self._readers.reader(place) as reader:
-            while records := reader.read(self._topic, partition, known.offset, _PAGE_RECORDS):
+            while records := reader.read(self.topic, partition, known.offset, _PAGE_RECORDS):
                 for record in records:
                     if record.key.startswith(prefix):
                         known.states[record.key[len(prefix) :]] = record.value
@@ -103,7 +103,7 @@ class States:
             if self._owns(group, partition):
                 known.complete = True
                 # Else it would go on fetching what this log itself writes.
-                reader.drop(self._topic, partition)
+                reader.drop(self.topic, partition)
         return known.states
 
     def _owns(self, group: str, partition: int) -> bool:

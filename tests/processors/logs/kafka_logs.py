@@ -1,10 +1,11 @@
 """What the tests of the Kafka log open, and what they do to a cluster behind the log's back."""
 
 import logging
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from types import MappingProxyType
-from typing import Protocol
+from typing import Protocol, TypeVar
 from uuid import uuid4
 
 from confluent_kafka import Producer
@@ -13,6 +14,10 @@ from confluent_kafka.cimpl import NewTopic
 
 from processors.logs.kafka import TIMEOUT_SECONDS, KafkaLog
 from processors.logs.kafka_properties import Properties
+from schemas.log import LogUnavailable
+from tests.contract.reading import PATIENCE_SECONDS
+
+T = TypeVar("T")
 
 SILENT = logging.getLogger("tests.kafka.librdkafka")
 
@@ -31,9 +36,10 @@ class OpenKafkaLog(Protocol):
 
 
 @contextmanager
-def kafka_logs(bootstrap: str) -> Iterator[OpenKafkaLog]:
-    """Let logs be opened during the ``with`` block."""
+def kafka_logs(bootstrap: str, partitions: int = 3) -> Iterator[OpenKafkaLog]:
+    """Let logs be opened during the ``with`` block, with a topic of snapshots of their own."""
     states = f"states-{uuid4().hex}"
+    make_topic(bootstrap, states, partitions, cleanup_policy="compact")
     with ExitStack() as opened:
 
         def open_one(
@@ -76,3 +82,14 @@ def stranger(bootstrap: str) -> Producer:
     )
     producer.init_transactions(30)
     return producer
+
+
+def once_it_answers(ask: Callable[[], T]) -> T:
+    """Return what `ask` returns as soon as the log can tell, trying again as its users do."""
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while True:
+        try:
+            return ask()
+        except LogUnavailable:
+            if time.monotonic() > deadline:
+                raise

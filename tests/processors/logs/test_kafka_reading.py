@@ -12,7 +12,7 @@ from processors.logs.kafka import KafkaLog
 from schemas.log import EventLog, LogError, LogUnavailable, Position
 from tests.contract.reading import PATIENCE_SECONDS, messages, partition_records, values
 from tests.kafka.serve import Address
-from tests.processors.logs.kafka_logs import OpenKafkaLog, admin, kafka_logs, make_topic, stranger
+from tests.processors.logs.kafka_logs import OpenKafkaLog, admin, kafka_logs, make_topic, once_it_answers, stranger
 
 
 @pytest.fixture
@@ -145,7 +145,7 @@ class TestRetention:
         make_topic(kafka.bootstrap, topic)
         log.append(topic, messages(2))
         with pytest.raises(LogError, match="ends at offset 2, and was read up to 10: the cluster lost records"):
-            log.wait(topic, 0, 10, PATIENCE_SECONDS)
+            once_it_answers(lambda: log.wait(topic, 0, 10, PATIENCE_SECONDS))
 
 
 class TestManyPartitions:
