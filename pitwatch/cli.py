@@ -8,6 +8,7 @@ import typer
 from pitwatch.commands import (
     bench,
     demo,
+    feed,
     import_hands,
     ingest,
     odds,
@@ -44,6 +45,7 @@ app.command()(replay.replay)
 app.command()(sql.sql)
 app.command()(token.token)
 app.command()(simulate.simulate)
+app.command()(feed.feed)
 app.command()(bench.bench)
 app.add_typer(schema.app, name="schema")
 
