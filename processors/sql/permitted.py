@@ -30,8 +30,8 @@ SHAPES: Final = frozenset({
 """What an answer looks like. Not by prefix: some settings of formats name files to read or to write."""
 
 WRITERS: Final = frozenset({
-    "async_insert", "do_not_merge_across_partitions_select_final", "input_format_null_as_default",
-    "input_format_skip_unknown_fields", "insert_deduplicate", "insert_distributed_sync",
+    "async_insert", "distributed_foreground_insert", "do_not_merge_across_partitions_select_final",
+    "input_format_null_as_default", "input_format_skip_unknown_fields", "insert_deduplicate",
     "max_partitions_per_insert_block", "use_skip_indexes_if_final_exact_mode", "wait_for_async_insert",
 })  # fmt: skip
 """What the store's own client sets besides."""

@@ -5,7 +5,7 @@ analyst's slow query delays neither the sink nor the console.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from functools import lru_cache
@@ -13,7 +13,6 @@ from pathlib import Path
 from threading import BoundedSemaphore, Lock
 from typing import Final, Self, TypeVar
 
-import clickhouse_connect
 import msgspec
 from clickhouse_connect.driver.binding import DT64Param
 from clickhouse_connect.driver.client import Client
@@ -22,16 +21,15 @@ from clickhouse_connect.driver.exceptions import ClickHouseError
 from processors.settings import StoreSettings
 from processors.store import retention
 from processors.store.admission import admit, format_of
+from processors.store.connections import Connect, Settings, to_folder, to_server
 from processors.store.engine_errors import inserting, managing, querying, refused_path
-from processors.store.migrations import Applied, migrate
+from processors.store.migrations import ONE_SERVER, TABLE, Applied, Layout, check_migrated, migrate
 from processors.store.port import VIEWS, Parameters, QueryRefused, RowsRefused, StoreUnavailable
 from processors.store.rows import beyond_64_bits
 
-T = TypeVar("T")
+__all__ = ["MAX_RESULT_ROWS", "ClickHouseStore", "Settings", "reader_settings"]
 
-Settings = Mapping[str, str | int]
-Connect = Callable[[Settings], Client]
-"""Opens one more client with these settings in force."""
+T = TypeVar("T")
 
 READERS: Final = 4
 """Queries answered at the same time; more wait their turn."""
@@ -40,11 +38,12 @@ MAX_RESULT_ROWS: Final = 100_000
 MAX_RESULT_BYTES: Final = 256 * 2**20
 MAX_QUERY_MEMORY_BYTES: Final = 512 * 2**20
 
-# 26.9 gathers inserts and answers before they are kept, unless it is told not to.
-_WRITER: Final[Settings] = {"async_insert": 0}
+# 26.9 gathers inserts and answers before they are kept, unless it is told not to. What is inserted into a cluster's
+# table must have reached its shard.
+_WRITER: Final[Settings] = {"async_insert": 0, "distributed_foreground_insert": 1}
 
 _INSERT: Final[Settings] = {
-    "async_insert": 0,
+    **_WRITER,
     "wait_end_of_query": 1,
     # What has been inserted before collapses by its key. Recognising whole blocks on top of that would only hide it
     # when a batch is inserted once more on purpose.
@@ -82,6 +81,7 @@ class ClickHouseStore:
         self._connect = connect
         self._settings = settings
         self._name = name
+        self._layout = Layout(settings.cluster, settings.database) if settings.cluster else ONE_SERVER
         self._identity = ""
         self._closed = False
         self._state = Lock()
@@ -97,20 +97,25 @@ class ClickHouseStore:
         The folder belongs to one process, and a process has one such folder open at a time.
         """
 
-        def connect(session: Settings) -> Client:
-            return clickhouse_connect.get_client(
-                interface="chdb", path=str(path), settings=dict(session), tz_mode="aware"
-            )
-
         try:
             path.mkdir(parents=True, exist_ok=True)
-            return cls(connect, settings, str(path))
+            return cls(to_folder(path), settings, str(path))
         except (ClickHouseError, OSError) as error:
             raise refused_path(path, error) from error
 
+    @classmethod
+    def on_server(cls, settings: StoreSettings) -> Self:
+        """Use the store on the server, or the cluster, that `settings` name. Raises `StoreUnavailable`."""
+        assert settings.url is not None, "checked by the caller"
+        with managing(f"the store {settings.url} can't be reached"):
+            return cls(to_server(settings, settings.url), settings, settings.url)
+
     @property
     def identity(self) -> str:
-        """The database's UUID, which ClickHouse gave it when it was created."""
+        """The database's UUID, which ClickHouse gave it when it was created; of a cluster, a table's.
+
+        Every server of a cluster has a database of its own, but the tables are the same ones.
+        """
         assert self._identity, "known after migrate()"
         return self._identity
 
@@ -118,14 +123,26 @@ class ClickHouseStore:
         """Create the database, bring its schema up to date, and put the settings' retention in force."""
         database = self._settings.database
         with managing(f"the store {self._name} could not be brought up to date"):
-            self._writer.command(f"CREATE DATABASE IF NOT EXISTS {database} ENGINE = Atomic")
+            create = f"CREATE DATABASE IF NOT EXISTS {database}{self._layout.on_cluster} ENGINE = Atomic"
+            self._writer.command(create, use_database=False)
             self._writer.database = database
-            taken = migrate(_Schema(self._writer))
-            retention.apply(self._writer, self._settings.ttl_days)
-            self._identity = str(
-                self._writer.command("SELECT uuid FROM system.databases WHERE name = currentDatabase()")
-            )
+            taken = migrate(_Schema(self._writer), layout=self._layout)
+            retention.apply(self._writer, self._settings.ttl_days, self._layout)
+            self._identify()
         return taken
+
+    def attach(self) -> None:
+        """Take up a database that was migrated before, and change nothing. Raises `StoreUnavailable` if it was not."""
+        with managing(f"the store {self._name} can't be used (was `pitwatch migrate` run?)"):
+            self._writer.database = self._settings.database
+            check_migrated(_Schema(self._writer))
+            self._identify()
+
+    def _identify(self) -> None:
+        whose = f"tables WHERE database = currentDatabase() AND name = '{TABLE}{self._layout.local}'"
+        if not self._layout.cluster:
+            whose = "databases WHERE name = currentDatabase()"
+        self._identity = str(self._writer.command(f"SELECT uuid FROM system.{whose}"))  # noqa: S608  names of ours
 
     def insert(self, kind: str, rows: Sequence[bytes]) -> None:
         """Insert rows of one kind as one block."""
@@ -138,8 +155,10 @@ class ClickHouseStore:
         with inserting(table):
             self._check_open()
             summary = self._writer.raw_insert(table, insert_block=block, settings=dict(_INSERT), fmt="JSONEachRow")
-        if summary.written_rows != len(rows):
-            raise RowsRefused(f"{table}: {len(rows)} rows were given, {summary.written_rows} were found in them")
+        # In a cluster, rows for this server's own shard are counted once more.
+        found = summary.written_rows
+        if found < len(rows) if self._layout.cluster else found != len(rows):
+            raise RowsRefused(f"{table}: {len(rows)} rows were given, {found} were found in them")
 
     def query(self, sql: str, parameters: Parameters | None = None, fmt: str = "JSONEachRow") -> bytes:
         """Return the answer to one reading statement in the format it names, or else in `fmt`."""

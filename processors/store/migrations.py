@@ -5,7 +5,7 @@ ClickHouse has no transactions over DDL, so every statement of a file can be run
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from importlib.resources import files
 from string import Template
 from typing import Final, NamedTuple, Protocol
@@ -16,6 +16,10 @@ _NAME: Final = re.compile(r"([0-9]{4})_[a-z0-9_]+\.sql")
 _STATEMENT_END: Final = re.compile(r";\s*$", re.MULTILINE)
 
 TABLE: Final = "schema_migrations"
+
+_CREATE_TABLE: Final = re.compile(r"CREATE TABLE IF NOT EXISTS (\w+)")
+_SHARDED_BY: Final = ("cityHash64(table_id)", "version")
+"""Expressions that say which shard a row belongs to: of a table of the floor's, and of `TABLE`."""
 
 _CREATE: Final = """
 CREATE TABLE IF NOT EXISTS schema_migrations${on_cluster}
@@ -46,15 +50,45 @@ class Migration(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """What differs between one server and a cluster: the texts for ``${on_cluster}`` and ``${replicated}``."""
+    """What differs between one server and a cluster.
 
-    on_cluster: str = ""
-    replicated: str = ""
+    On one server a template's tables are what they say. In a cluster each of them is replicated under the name with
+    `local` behind it, one shard's part on each server; its own name is a Distributed table over all parts, so whoever
+    reads or writes need not know. Every row of a table's key is in one shard, which is what ``FINAL`` goes by.
+    """
+
+    cluster: str = ""
+    database: str = ""
+
+    @property
+    def on_cluster(self) -> str:
+        """The clause with which every server of the cluster runs a statement, for ``${on_cluster}``."""
+        return f" ON CLUSTER `{self.cluster}`" if self.cluster else ""
+
+    @property
+    def local(self) -> str:
+        """What the names of the tables that hold rows end with."""
+        return "_local" if self.cluster else ""
 
     def render(self, text: str) -> list[str]:
         """Return the statements of a template."""
-        rendered = Template(text).substitute(self._asdict())
-        return [statement.strip() for statement in _STATEMENT_END.split(rendered) if statement.strip()]
+        replicated = "Replicated" if self.cluster else ""
+        rendered = Template(text).substitute(on_cluster=self.on_cluster, replicated=replicated)
+        statements = [statement.strip() for statement in _STATEMENT_END.split(rendered) if statement.strip()]
+        return [laid for statement in statements for laid in self._lay_out(statement)] if self.cluster else statements
+
+    def _lay_out(self, statement: str) -> Iterator[str]:
+        found = _CREATE_TABLE.match(statement)
+        if found is None:
+            yield statement
+            return
+        name = found[1]
+        part = name + self.local
+        yield statement.replace(found[0], f"CREATE TABLE IF NOT EXISTS {part}", 1)
+        yield (
+            f"CREATE TABLE IF NOT EXISTS {name}{self.on_cluster} AS {part}"
+            f" ENGINE = Distributed('{self.cluster}', '{self.database}', '{part}', {_SHARDED_BY[name == TABLE]})"
+        )
 
 
 ONE_SERVER: Final = Layout()
@@ -98,8 +132,7 @@ def migrate(connection: Connection, steps: Sequence[Migration] | None = None, la
     steps = migrations() if steps is None else steps
     for statement in layout.render(_CREATE):
         connection.run(statement)
-    done = {applied.version: applied for applied in connection.applied()}
-    _check(done, steps)
+    done = _done(connection, steps)
     taken = []
     for step in steps:
         if step.version not in done:
@@ -110,7 +143,17 @@ def migrate(connection: Connection, steps: Sequence[Migration] | None = None, la
     return taken
 
 
-def _check(done: dict[int, Applied], steps: Sequence[Migration]) -> None:
+def check_migrated(connection: Connection) -> None:
+    """Raise `StoreUnavailable` unless the database has taken every step, and no others."""
+    steps = migrations()
+    done = _done(connection, steps)
+    if missing := [step.name for step in steps if step.version not in done]:
+        raise StoreUnavailable(f"the store has not taken the step {missing[0]}: run `pitwatch migrate` first")
+
+
+def _done(connection: Connection, steps: Sequence[Migration]) -> dict[int, Applied]:
+    """Return the steps that the database has taken, which must be among `steps`."""
+    done = {applied.version: applied for applied in connection.applied()}
     newest = max(done, default=0)
     if newest > len(steps):
         raise StoreUnavailable(
@@ -124,3 +167,4 @@ def _check(done: dict[int, Applied], steps: Sequence[Migration]) -> None:
                 f"migration {step.name} differs from the one this store was made with ({applied.name},"
                 f" {applied.checksum[:12]}…). Migrations are never changed: put the file back and add a new one"
             )
+    return done

@@ -6,10 +6,16 @@ from pathlib import Path
 from uuid import uuid4
 
 import pytest
+from pydantic import SecretStr
 
+from processors.serving import serving
 from processors.settings import StoreSettings
+from processors.sql.answers import Limits
+from processors.sql.app import Endpoint
+from processors.sql.users import User, mint_password
 from processors.store.clickhouse import ClickHouseStore
 from processors.store.port import Store
+from tests.contract.store.one_shard import CLUSTER, to_one_shard
 
 OpenStore = Callable[[], Store]
 """Opens one more store on the same database, as a restarted process would. The fixture closes it."""
@@ -28,7 +34,41 @@ def embedded_stores(folder: Path) -> Iterator[OpenStore]:
         yield open_one
 
 
-IMPLEMENTATIONS: dict[str, Callable[[Path], AbstractContextManager[OpenStore]]] = {"embedded": embedded_stores}
+@contextmanager
+def stores_over_http(folder: Path) -> Iterator[OpenStore]:
+    """Stores on a server: that which answers SQL for an embedded store, asked by somebody who may write."""
+    password, sha256 = mint_password()
+    endpoint = Endpoint(folder, [User("writer", sha256, writes=True)], Limits("default", 30, 2**26), 8)
+    with closing(endpoint), serving(endpoint.app, "127.0.0.1", 0, "sql") as url, ExitStack() as opened:
+        settings = StoreSettings(max_execution_seconds=2, url=url, user="writer", password=SecretStr(password))
+
+        def open_one() -> Store:
+            store = opened.enter_context(closing(ClickHouseStore.on_server(settings)))
+            store.migrate()
+            return store
+
+        yield open_one
+
+
+@contextmanager
+def clusters_of_one_shard(folder: Path) -> Iterator[OpenStore]:
+    settings = StoreSettings(max_execution_seconds=2, url="http://unused", cluster=CLUSTER)
+    connect = to_one_shard(folder)
+    with ExitStack() as opened:
+
+        def open_one() -> Store:
+            store = opened.enter_context(closing(ClickHouseStore(connect, settings, "one shard")))
+            store.migrate()
+            return store
+
+        yield open_one
+
+
+IMPLEMENTATIONS: dict[str, Callable[[Path], AbstractContextManager[OpenStore]]] = {
+    "embedded": embedded_stores,
+    "http": stores_over_http,
+    "cluster": clusters_of_one_shard,
+}
 
 
 @pytest.fixture(scope="module", params=IMPLEMENTATIONS)

@@ -2,8 +2,9 @@
 
 import pytest
 
-from processors.store.migrations import TABLE, Applied, Layout, Migration, migrate, migrations
-from processors.store.port import StoreUnavailable
+from processors.store.migrations import TABLE, Applied, Layout, Migration, check_migrated, migrate, migrations
+from processors.store.port import VIEWS, StoreUnavailable
+from schemas.facts import FACT_KEYS
 
 
 class Crash(Exception):
@@ -101,12 +102,71 @@ def test_semicolon_ends_a_statement_at_the_end_of_a_line_only() -> None:
     assert Layout().render("a COMMENT 'x; y'\n;\n b; \n\nc") == ["a COMMENT 'x; y'", "b", "c"]
 
 
-def test_cluster_is_a_matter_of_the_layout() -> None:
-    database = Database()
-    migrate(database, migrations(), Layout(on_cluster=" ON CLUSTER floor", replicated="Replicated"))
-    for statement in database.ran:
-        assert " ON CLUSTER floor" in statement
-        assert "ENGINE" not in statement or "ENGINE = ReplicatedReplacingMergeTree" in statement
+class TestCluster:
+    """Every table is two: its part on each shard, and a Distributed one over the parts under its own name."""
+
+    FLOOR = Layout("floor", "pitwatch")
+
+    @pytest.fixture
+    def statements(self) -> list[str]:
+        database = Database()
+        migrate(database, migrations(), self.FLOOR)
+        return database.ran
+
+    def test_every_server_runs_every_statement(self, statements: list[str]) -> None:
+        assert all(" ON CLUSTER `floor`" in statement for statement in statements)
+
+    def test_tables_that_hold_rows_are_replicated(self, statements: list[str]) -> None:
+        engines = [statement.partition("ENGINE = ")[2].partition("(")[0] for statement in statements]
+        assert {engine.split()[0] for engine in engines if engine} == {"ReplicatedReplacingMergeTree", "Distributed"}
+
+    def test_each_has_a_distributed_table_over_it(self, statements: list[str]) -> None:
+        parts = [name(statement) for statement in statements if "ENGINE = Replicated" in statement]
+        over = {name(statement): statement for statement in statements if "ENGINE = Distributed" in statement}
+        assert [f"{table}_local" for table in over] == parts
+        for table, statement in over.items():
+            key = "version" if table == TABLE else "cityHash64(table_id)"
+            assert statement.endswith(f"Distributed('floor', 'pitwatch', '{table}_local', {key})")
+
+    def test_rows_of_one_key_are_in_one_shard(self) -> None:
+        """Only a shard by itself collapses the revisions of a key, so the key must tell the shard."""
+        for kind, key in FACT_KEYS.items():
+            assert "table_id" in key or kind in ("alert", "dead_letter"), kind
+
+    def test_views_are_the_same(self, statements: list[str]) -> None:
+        views = [statement for statement in statements if statement.startswith("CREATE VIEW")]
+        assert len(views) >= len(VIEWS)
+        assert not any("_local" in view for view in views)
+
+
+def name(statement: str) -> str:
+    return statement.removeprefix("CREATE TABLE IF NOT EXISTS ").split()[0]
+
+
+class TestAttaching:
+    """Who only fills a store neither makes it nor changes it."""
+
+    def test_migrated_store_is_taken(self) -> None:
+        database = Database()
+        migrate(database)
+        database.ran.clear()
+        check_migrated(database)
+        assert database.ran == []
+
+    def test_store_that_lacks_a_step_is_refused(self) -> None:
+        database = Database()
+        migrate(database, migrations()[:-1])
+        with pytest.raises(
+            StoreUnavailable, match=f"has not taken the step {migrations()[-1].name}: run `pitwatch mig"
+        ):
+            check_migrated(database)
+
+    def test_newer_store_is_refused(self) -> None:
+        database = Database()
+        migrate(database)
+        database.taken.append(Applied(len(migrations()) + 1, "9999_new.sql", "x"))
+        with pytest.raises(StoreUnavailable, match="a newer pitwatch wrote it"):
+            check_migrated(database)
 
 
 def test_every_statement_of_ours_may_be_run_again() -> None:
