@@ -41,12 +41,16 @@ TROUBLE_CODES: Final = frozenset({
     76,  # CANNOT_OPEN_FILE
     107,  # FILE_DOESNT_EXIST
     173,  # CANNOT_ALLOCATE_MEMORY
+    202,  # TOO_MANY_SIMULTANEOUS_QUERIES
     209,  # SOCKET_TIMEOUT
     210,  # NETWORK_ERROR
     236,  # ABORTED
+    242,  # TABLE_IS_READ_ONLY
     243,  # NOT_ENOUGH_SPACE
     279,  # ALL_CONNECTION_TRIES_FAILED
     425,  # SYSTEM_ERROR
+    516,  # AUTHENTICATION_FAILED
+    999,  # KEEPER_EXCEPTION
 })  # fmt: skip
 
 _ADVICE: Final[dict[int, str]] = {
@@ -57,9 +61,11 @@ _ADVICE: Final[dict[int, str]] = {
     396: "It returns more than readers may fetch at once: add LIMIT, or aggregate.",
 }
 
-# Prefixes, the version, and what a row was being read from: none of it tells a reader anything.
+# Prefixes, the version, the address and what a row was being read from: none of it tells a reader anything.
 _NOISE: Final = re.compile(
-    r"Code: \d+\. |DB::Exception: |\s*\(version [^()]*(?:\([^()]*\))?[^()]*\)|\s*: \(in file/uri.*", re.DOTALL
+    r"Received ClickHouse exception, code: \d+, server response: |Code: \d+\. |DB::Exception: "
+    r"|\s*\(version [^()]*(?:\([^()]*\))?[^()]*\)|\s*\(for url [^()]*\)|\s*: \(in file/uri.*",
+    re.DOTALL,
 )
 _DISK: Final = re.compile(r"No space left on device|NOT_ENOUGH_SPACE|errno: 28\b")
 

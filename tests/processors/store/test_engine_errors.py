@@ -30,6 +30,11 @@ def test_message_loses_what_tells_nothing() -> None:
     assert plain(database(60, "Code: 60. DB::Exception: No table x. (UNKNOWN_TABLE) (version 26.9.2.1)")) == (
         "No table x. (UNKNOWN_TABLE)"
     )
+    served = (
+        "Received ClickHouse exception, code: 60, server response: Code: 60. DB::Exception: No table x. (UNKNOWN_TABLE)"
+        " (version 26.9.2.1 (official build)) (for url http://127.0.0.1:8123)"
+    )
+    assert plain(database(60, served)) == "No table x. (UNKNOWN_TABLE)"
 
 
 @pytest.mark.parametrize("code", [6, 27, 41, 69, 72, 117, 349])
@@ -79,6 +84,12 @@ def test_wrong_call_is_the_readers_fault_and_a_lost_connection_is_not() -> None:
         raise ProgrammingError("no such parameter")
     with pytest.raises(StoreUnavailable), querying():
         raise OperationalError("connection refused")
+
+
+@pytest.mark.parametrize("code", [202, 516, 999])
+def test_server_that_answers_nobody_is_in_trouble(code: int) -> None:
+    with pytest.raises(StoreUnavailable), querying():
+        raise database(code)
 
 
 @pytest.mark.parametrize(
