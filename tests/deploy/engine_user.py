@@ -23,10 +23,15 @@ from tests.conftest import REPOSITORY
 USERS = REPOSITORY / "deploy" / "clickhouse" / "users.xml"
 CONFIG = REPOSITORY / "deploy" / "clickhouse" / "config.xml"
 
+# A cluster of this server alone, which the engine reads and writes without a connection.
 MAIN = """\
 <clickhouse>
     <user_directories><users_xml><path>users.xml</path></users_xml></user_directories>
     <logger><log>{folder}/log</log><errorlog>{folder}/log</errorlog></logger>
+    <tcp_port>9000</tcp_port>
+    <remote_servers>
+        <pitwatch><shard><replica><host>127.0.0.1</host><port>9000</port></replica></shard></pitwatch>
+    </remote_servers>
 </clickhouse>
 """
 

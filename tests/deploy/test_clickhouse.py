@@ -74,6 +74,20 @@ def test_writer_can_do_its_work_and_no_more(store: Path) -> None:
     assert denied == [DENIED] * len(denied)
 
 
+def test_writer_can_make_a_clusters_tables_and_readers_read_them(store: Path) -> None:
+    shards = "Distributed('pitwatch', 'pitwatch', 'dead_letters_versions', cityHash64(table_id))"
+    made, rows = asked(
+        store,
+        "pitwatch",
+        f"CREATE TABLE IF NOT EXISTS pitwatch.everywhere AS pitwatch.dead_letters_versions ENGINE = {shards}",
+        "SELECT count() >= 0 FROM pitwatch.everywhere",
+    )
+    assert isinstance(made, list), made
+    assert rows == [[True]]
+    for user in READERS:
+        assert asked(store, user, "SELECT count() >= 0 FROM pitwatch.everywhere FINAL") == [[[True]]]
+
+
 @pytest.mark.parametrize("user", READERS)
 def test_reader_sees_every_view(store: Path, user: str) -> None:
     answers = asked(store, user, *(f"SELECT count() >= 0 FROM pitwatch.{view}" for view in VIEWS.values()))
