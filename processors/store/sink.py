@@ -13,6 +13,7 @@ from typing import Final
 
 import structlog
 
+from processors.metrics import SINK_BEHIND, SINK_INSERT_SECONDS, SINK_REFUSED, SINK_ROWS
 from processors.store.port import RowsRefused, Store, StoreUnavailable
 from processors.store.rows import event_row
 from schemas.facts import DeadLetterFact
@@ -40,6 +41,9 @@ MAX_REFUSED: Final = 100
 """Rows of a batch that may be refused one by one; more than that, and it is the schema that is wrong."""
 
 WAIT_SECONDS: Final = 0.25
+
+TOPICS: Final = (("event", TABLE_EVENTS), *FACT_TOPICS.items())
+"""Every kind of row, and the topic that its rows come from."""
 
 DeadLetter = struct_of(DeadLetterFact, tag="dead_letter", tag_field="fact")
 
@@ -77,12 +81,27 @@ class Sink:
         self._interval_seconds = interval_seconds
         self._clock = clock
         self._sleep = sleep
-        self.group = f"{GROUP}-{store.identity}"
-        self._streams = [
-            Stream(kind, topic, partition, log.position(self.group, topic, partition))
-            for kind, topic in [("event", TABLE_EVENTS), *FACT_TOPICS.items()]
-            for partition in log.partitions(topic)
-        ]
+        self.group = group_of(store)
+        self._streams: list[Stream] = []
+        self.share()
+
+    def share(self) -> None:
+        """Take up the partitions that the log says are this worker's, where the group left them; drop the others.
+
+        To be called again whenever they may be other ones, by the thread that steps.
+        """
+        kept: dict[tuple[str, int], Stream] = {(stream.topic, stream.partition): stream for stream in self._streams}
+        streams: list[Stream] = []
+        for kind, topic in TOPICS:
+            for partition in self._log.partitions(topic):
+                known = kept.pop((topic, partition), None)
+                streams.append(known if known is not None else self._stream(kind, topic, partition))
+        self._streams = streams
+        for topic, partition in kept:
+            SINK_BEHIND.remove(topic, str(partition))
+
+    def _stream(self, kind: str, topic: str, partition: int) -> Stream:
+        return Stream(kind, topic, partition, self._log.position(self.group, topic, partition))
 
     def step(self) -> int:
         """Store one batch of every topic that has enough rows or has waited long enough; return the records moved."""
@@ -113,12 +132,13 @@ class Sink:
         if due is not None:
             self._sleep(max(0.0, min(due - now, timeout_seconds)))
             return
-        # Facts follow the events they are made of, so an event is what to wait for.
-        first = self._streams[0]
-        self._log.wait(first.topic, first.partition, first.offset, timeout_seconds)
+        places = [Position(stream.topic, stream.partition, stream.offset) for stream in self._streams]
+        self._log.wait_any(places, timeout_seconds)
 
     def _backlog(self, stream: Stream) -> int:
-        return max(0, self._log.end(stream.topic, stream.partition) - stream.offset)
+        backlog = max(0, self._log.end(stream.topic, stream.partition) - stream.offset)
+        SINK_BEHIND.labels(topic=stream.topic, partition=stream.partition).set(backlog)
+        return backlog
 
     def _is_due(self, stream: Stream, now: float) -> bool:
         return now >= stream.due_at or self._backlog(stream) >= FULL_BATCH_ROWS
@@ -128,10 +148,11 @@ class Sink:
         if not records:
             return 0
         batch = _Batch(self._store, stream.kind)
-        if stream.kind == "event":
-            batch.insert([(record, row) for record in records if (row := event_row(record)) is not None])
-        else:
-            batch.insert([(record, record.value) for record in records])
+        with SINK_INSERT_SECONDS.labels(kind=stream.kind).time():
+            if stream.kind == "event":
+                batch.insert([(record, row) for record in records if (row := event_row(record)) is not None])
+            else:
+                batch.insert([(record, record.value) for record in records])
         end = records[-1].offset + 1
         self._log.commit_position(self.group, Position(stream.topic, stream.partition, end))
         stream.offset = end
@@ -151,6 +172,11 @@ class Sink:
         return records
 
 
+def group_of(store: Store) -> str:
+    """Return the consumer group that fills this store, and no other."""
+    return f"{GROUP}-{store.identity}"
+
+
 class _Batch:
     """The rows of one insert. What the store refuses of them goes to the dead letters, and the rest in.
 
@@ -165,6 +191,7 @@ class _Batch:
     def insert(self, rows: list[tuple[Record, bytes]]) -> None:
         try:
             self._store.insert(self._kind, [row for _, row in rows])
+            SINK_ROWS.labels(kind=self._kind).inc(len(rows))
         except RowsRefused as refusal:
             self._part(rows, refusal)
 
@@ -203,3 +230,4 @@ class _Batch:
             raw=base64.b64encode(record.value).decode(),
         )
         self._store.insert("dead_letter", [encode(letter)])
+        SINK_REFUSED.labels(kind=self._kind).inc()

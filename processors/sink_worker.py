@@ -1,0 +1,132 @@
+"""A worker that does nothing but fill a store from a log, beside others or alone, on a machine of its own.
+
+It may be killed at any moment, and several may run: positions are committed after inserts, and an insert done twice
+changes nothing. Which partitions are whose is the log's to say.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Final, Protocol
+
+import structlog
+
+from processors.metrics import SINK_TROUBLED
+from processors.store.clickhouse import ClickHouseStore
+from processors.store.port import StoreUnavailable
+from processors.store.sink import TOPICS, WAIT_SECONDS, Sink, group_of
+from schemas.errors import PitwatchError
+from schemas.log import EventLog, Fenced, LogUnavailable
+
+OUTAGES: Final = (LogUnavailable, StoreUnavailable)
+"""What the worker waits out."""
+
+IDENTITY_SECONDS: Final = 60.0
+"""How often it is made sure that the database is still the one that the positions are about."""
+
+_logger: Final = structlog.get_logger(__name__)
+
+
+class OtherStore(PitwatchError):
+    """Raised where the store's database was replaced under a running worker, which must begin anew with it."""
+
+
+class Membership(Protocol):
+    """A worker's place among those that share a log's partitions."""
+
+    def poll(self, seconds: float = 0.0) -> object:
+        """Say that this worker is alive, and take part in sharing anew. Raises `LogUnavailable`."""
+        ...
+
+
+Join = Callable[[str, Sequence[str]], Membership]
+"""Joins the group of a name, whose workers share the partitions of these topics."""
+
+
+class Alone:
+    """The place of the only worker of a log that isn't shared."""
+
+    def poll(self, seconds: float = 0.0) -> None:
+        """Do nothing."""
+
+
+def alone(_group: str, _topics: Sequence[str]) -> Membership:
+    """Join nobody: every partition is this worker's."""
+    return Alone()
+
+
+class SinkWorker:
+    """Fills the store that `open_store` opens and `join` shares; one thread steps it.
+
+    Opening belongs to the first step, so that a store or a log that is away then is waited for like later.
+    """
+
+    def __init__(
+        self,
+        log: EventLog,
+        open_store: Callable[[], ClickHouseStore],
+        join: Join = alone,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._log = log
+        self._open_store = open_store
+        self._join = join
+        self._clock = clock
+        self._store: ClickHouseStore | None = None
+        self._membership: Membership | None = None
+        self._sink: Sink | None = None
+        self._checked_at = 0.0
+
+    def step(self) -> bool:
+        """Move what there is to move, or wait a moment; tell whether anything was. Raises `OUTAGES`, `OtherStore`."""
+        try:
+            moved = self._step()
+        except OUTAGES:
+            SINK_TROUBLED.set(1)
+            raise
+        SINK_TROUBLED.set(0)
+        return moved
+
+    def close(self) -> None:
+        """Let go of the store; the log is its owner's."""
+        if self._store is not None:
+            self._store.close()
+
+    def _step(self) -> bool:
+        store = self._attached()
+        sink = self._shared(store)
+        try:
+            moved = sink.step()
+        except Fenced as error:
+            # Another has these partitions now, and inserts once more what was not committed.
+            _logger.info("partitions_given_up", error=str(error))
+            return True
+        if not moved:
+            sink.wait(WAIT_SECONDS)
+        return bool(moved)
+
+    def _attached(self) -> ClickHouseStore:
+        """Return the store, known to be the same as before."""
+        if self._store is None:
+            self._store = self._open_store()
+        now = self._clock()
+        if self._sink is None or now - self._checked_at >= IDENTITY_SECONDS:
+            before = self._store.identity if self._sink is not None else ""
+            self._store.attach()
+            if before and self._store.identity != before:
+                raise OtherStore(
+                    "the store's database was replaced while it was being filled. Start the sink again: it fills the"
+                    " new one from the beginning of the log"
+                )
+            self._checked_at = now
+        return self._store
+
+    def _shared(self, store: ClickHouseStore) -> Sink:
+        if self._membership is None:
+            self._membership = self._join(group_of(store), [topic for _, topic in TOPICS])
+        self._membership.poll()
+        if self._sink is None:
+            self._sink = Sink(self._log, store)
+            _logger.info("filling", group=self._sink.group)
+        else:
+            self._sink.share()
+        return self._sink
