@@ -11,7 +11,9 @@ from pitwatch.commands import (
     feed,
     import_hands,
     ingest,
+    migrate,
     odds,
+    password,
     replay,
     roads,
     run,
@@ -19,6 +21,7 @@ from pitwatch.commands import (
     settle,
     show,
     simulate,
+    sink,
     sql,
     token,
 )
@@ -43,6 +46,9 @@ app.command()(settle.settle)
 app.command()(show.show)
 app.command()(replay.replay)
 app.command()(sql.sql)
+app.command()(password.password)
+app.command()(migrate.migrate)
+app.command()(sink.sink)
 app.command()(token.token)
 app.command()(simulate.simulate)
 app.command()(feed.feed)

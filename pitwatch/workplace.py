@@ -10,7 +10,7 @@ from processors.logs.sqlite import LOG_FILE
 if TYPE_CHECKING:
     from processors.settings import Settings
 
-__all__ = ["LOG_FILE", "ConfigOption", "DataOption", "settings_for"]
+__all__ = ["LOG_FILE", "ConfigOption", "DataOption", "server_settings_for", "settings_for"]
 
 DataOption = Annotated[
     Path | None,
@@ -31,3 +31,13 @@ def settings_for(data: Path | None, config: Path | None = None) -> "Settings":
 
     settings = load_settings(config)
     return settings if data is None else settings.model_copy(update={"data_directory": data})
+
+
+def server_settings_for(data: Path | None, config: Path) -> "Settings":
+    """Return the settings of `config`, which must name a ClickHouse server. Raises `InvalidSettings`."""
+    from processors.settings_file import InvalidSettings
+
+    settings = settings_for(data, config)
+    if settings.store.url is None:
+        raise InvalidSettings((f"{config}: store.url: give a ClickHouse server's address; there is none",))
+    return settings

@@ -1,42 +1,18 @@
 """`pitwatch run`: a floor's embedded pipeline on what its tables send."""
 
-import signal
-import threading
 from pathlib import Path
-from types import FrameType
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated
 
 import structlog
 import typer
 
 from pitwatch.logs import configure_logs
+from pitwatch.signals import Stop
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
     from processors.embedded import EmbeddedPipeline
-
-LOOK_SECONDS: Final = 0.25
-"""How often a signal, or the pipeline's end, is looked for."""
-
-
-class Stop:
-    """Whether somebody asked this process to stop, with SIGTERM or SIGINT."""
-
-    def __init__(self) -> None:
-        self.signal = ""
-        for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, self._ask)
-
-    def _ask(self, number: int, _: FrameType | None) -> None:
-        # No more than this: a handler runs between any two steps of the main thread, which may be holding a lock.
-        self.signal = signal.Signals(number).name
-
-    def wait(self, pipeline: "EmbeddedPipeline", event: threading.Event) -> bool:
-        """Block until `event` is set, the pipeline ends or a signal came; tell whether to go on."""
-        while not (self.signal or pipeline.stopping.is_set() or event.wait(LOOK_SECONDS)):
-            pass
-        return not self.signal and not pipeline.stopping.is_set()
 
 
 def run(
@@ -45,23 +21,29 @@ def run(
     ],
 ) -> None:
     """Take events from table controllers, reconstruct every round and send alerts, until SIGTERM or SIGINT."""
-    from processors.embedded import EmbeddedPipeline
+    from processors.embedded import STORE_FOLDER, EmbeddedPipeline
+    from processors.monitoring import monitored
     from processors.settings_file import load_settings
+    from processors.sql.server import run_sql
     from producers.gateway.server import run_gateway
 
     configure_logs()
     logger = structlog.get_logger(__name__)
     settings = load_settings(config)
     stop = Stop()
-    with EmbeddedPipeline(settings, live=True) as pipeline:
+    with (
+        EmbeddedPipeline(settings, live=True) as pipeline,
+        run_sql(settings.data_directory / STORE_FOLDER, settings) as sql,
+        monitored(settings.monitoring, lambda: pipeline.health().troubles) as monitoring,
+    ):
         pipeline.start()
         # No table is to be heard before its configuration is in the log.
-        if stop.wait(pipeline, pipeline.configured):
+        stop.wait(pipeline.configured, pipeline.stopping)
+        if not stop.signal and not pipeline.stopping.is_set():
             with run_gateway(_gateway(pipeline), settings.gateway.host, settings.gateway.port) as url:
-                logger.info(
-                    "running", gateway=url, tables=len(settings.floor.tables), data=str(settings.data_directory)
-                )
-                stop.wait(pipeline, pipeline.stopping)
+                served = {"gateway": url, "sql": sql, "monitoring": monitoring}
+                logger.info("running", tables=len(settings.floor.tables), data=str(settings.data_directory), **served)
+                stop.wait(pipeline.stopping)
         logger.info("stopping", signal=stop.signal)
         pipeline.raise_failure()
     logger.info("stopped")

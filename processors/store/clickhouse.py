@@ -138,6 +138,12 @@ class ClickHouseStore:
             check_migrated(_Schema(self._writer))
             self._identify()
 
+    def administer(self, statements: Sequence[str]) -> None:
+        """Run statements that make accounts and rights. Raises `StoreUnavailable`, also for want of rights."""
+        with managing(f"the users of {self._name} could not be made"):
+            for statement in statements:
+                self._writer.command(statement)
+
     def _identify(self) -> None:
         whose = f"tables WHERE database = currentDatabase() AND name = '{TABLE}{self._layout.local}'"
         if not self._layout.cluster:

@@ -127,6 +127,20 @@ def migrations() -> list[Migration]:
     return steps
 
 
+def creation(layout: Layout) -> list[str]:
+    """Return every statement that makes a new store, the database and the notes of the steps included."""
+    statements = [
+        f"CREATE DATABASE IF NOT EXISTS {layout.database}{layout.on_cluster} ENGINE = Atomic",
+        f"USE {layout.database}",
+        *layout.render(_CREATE),
+    ]
+    for step in migrations():
+        note = f"({step.version}, '{step.name}', '{step.checksum}')"
+        statements += layout.render(step.text)
+        statements.append(f"INSERT INTO {TABLE} (version, name, checksum) VALUES {note}")  # noqa: S608  names of ours
+    return statements
+
+
 def migrate(connection: Connection, steps: Sequence[Migration] | None = None, layout: Layout = ONE_SERVER) -> list[str]:
     """Take the steps that the database has not taken; return their names. Raises `StoreUnavailable`."""
     steps = migrations() if steps is None else steps
