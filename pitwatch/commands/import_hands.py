@@ -8,6 +8,7 @@ from typing import Annotated, Final, NamedTuple, cast
 import typer
 
 from pitwatch.exits import FOUND
+from pitwatch.input_files import check_file
 from pitwatch.progress import reading_bar, waiting_bar
 from pitwatch.workplace import ConfigOption, DataOption, settings_for
 from producers.importers.hands import HandRow
@@ -48,10 +49,7 @@ def import_hands(
         typer.Argument(
             metavar="FILE.csv",
             help="Hands, one a line, plain or .gz; - is standard input.",
-            exists=True,
-            dir_okay=False,
-            readable=True,
-            allow_dash=True,
+            callback=check_file,
         ),
     ],
     decks: Annotated[int, typer.Option(min=6, max=12, help="Decks in the shoe.")] = 8,

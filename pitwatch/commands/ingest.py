@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Final, cast
 import typer
 
 from pitwatch.exits import FOUND
+from pitwatch.input_files import check_file
 from pitwatch.progress import reading_bar, waiting_bar
 from pitwatch.workplace import ConfigOption, DataOption, settings_for
 from schemas.facts import DeadLetterFact
@@ -69,10 +70,7 @@ def ingest(
         list[Path],
         typer.Argument(
             help="Files of one event a line, plain or .gz; - is standard input.",
-            exists=True,
-            dir_okay=False,
-            readable=True,
-            allow_dash=True,
+            callback=lambda files: [check_file(file) for file in files],
         ),
     ],
     data: DataOption = None,
