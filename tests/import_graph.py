@@ -69,9 +69,13 @@ def _read_module(name: str, path: Path, known: Iterable[str]) -> Module:
 
 
 def _outside_functions(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield what runs when the module is loaded: nothing in functions, nor what only the type checker reads."""
     yield node
     for child in ast.iter_child_nodes(node):
-        if not isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+        if isinstance(child, ast.If) and isinstance(child.test, ast.Name) and child.test.id == "TYPE_CHECKING":
+            for other in child.orelse:
+                yield from _outside_functions(other)
+        elif not isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
             yield from _outside_functions(child)
 
 

@@ -31,7 +31,7 @@ PURE_MAY_IMPORT = (
     "abc", "annotated_types", "base64", "bisect", "collections", "contextlib", "copy", "dataclasses", "datetime",
     "decimal", "enum", "fractions", "functools", "hashlib", "heapq", "itertools", "json", "keyword", "math", "msgspec",
     "operator", "pydantic", "pydantic_core", "re", "statistics", "string", "struct", "textwrap", "types", "typing",
-    "typing_extensions", "unicodedata",
+    "typing_extensions", "unicodedata", "zlib",
 )  # fmt: skip
 
 # `hash` and `id` differ from run to run, so a fact made from them would too.
