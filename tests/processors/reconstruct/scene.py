@@ -328,6 +328,10 @@ class Scene:
         return self._of("round")
 
     @property
+    def bets(self) -> list[BetFact]:
+        return self._of("bet")
+
+    @property
     def hours(self) -> list[TableHourFact]:
         return self._of("table_hour")
 

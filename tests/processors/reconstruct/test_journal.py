@@ -210,6 +210,16 @@ def test_alert_withdrawn_twice_is_given_out_once() -> None:
     assert scene.codes == ["correction_recorded"]
 
 
+def test_alert_withdrawn_stays_so_whatever_else_it_would_have_said() -> None:
+    scene = playing()
+    scene.begin()
+    wrong = scene.deal("2S 4H KD", "7D KC")[-1]
+    scene.misread("player", 2, "3H")
+    before = len(scene.given_out)
+    scene.correct(wrong, card="QD")
+    assert [getattr(fact, "code", "") for fact in scene.given_out[before:]] == ["correction_recorded"]
+
+
 def test_alert_that_late_events_raise_and_withdraw_at_once_is_not_given_out() -> None:
     """A third card read by mistake, lost together with its correction."""
     scene = playing()
@@ -283,6 +293,16 @@ def _more(scene: Scene) -> list[Record]:
     twin.no_more_bets()
     twin.finish(BANKER_WINS)
     return twin.records[len(scene.records) :]
+
+
+def test_revisions_go_on_behind_a_snapshot_of_a_window_that_moved() -> None:
+    scene = narrow()
+    for _ in range(30):
+        scene.play()
+    scene.fold = taken_up(scene)
+    assert scene.fold.journal.first > 0
+    scene.play(TIE)
+    assert (scene.shoe_fact().revision, scene.shoe_fact().rounds, scene.hours[-1].revision) == (31, 31, 30)
 
 
 def test_rules_in_force_survive_the_snapshot() -> None:
