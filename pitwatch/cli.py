@@ -1,5 +1,6 @@
 """The command line: it parses, calls and prints. Everything heavy is imported where it is needed, not here."""
 
+import logging
 import sys
 from typing import Final
 
@@ -26,6 +27,7 @@ from pitwatch.commands import (
     token,
 )
 from pitwatch.exits import UNUSABLE
+from pitwatch.logs import configure_logs
 from schemas.errors import PitwatchError
 
 app: Final = typer.Typer(
@@ -58,6 +60,8 @@ app.add_typer(schema.app, name="schema")
 
 def main() -> None:
     """Run the command line. What Pitwatch itself refuses is told in one line, with exit code 2."""
+    # Only what asks for attention: a command's own words say how it goes. `run` and its like log more.
+    configure_logs(logging.WARNING)
     try:
         app()
     except PitwatchError as error:
