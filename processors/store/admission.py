@@ -31,7 +31,6 @@ SAFE_TABLE_FUNCTIONS: Final = frozenset({
 
 _QUOTED: Final = re.compile(r"'(?:[^'\\]|\\.)*'|`((?:[^`\\]|\\.)*)`(\()?", re.DOTALL)
 _WORD: Final = re.compile(r"\w+")
-_CALLS: Final = re.compile(r"(\w+)\(")
 _FORMAT: Final = re.compile(r" FORMAT (\w+)(?: SETTINGS .*)?$", re.DOTALL)
 _WRITE: Final = re.compile(
     r"CREATE DATABASE IF|CREATE TABLE IF|CREATE VIEW IF|ALTER TABLE|OPTIMIZE TABLE|DROP TABLE|DROP VIEW|DROP DATABASE"
@@ -88,7 +87,12 @@ def has_totals(statement: str) -> bool:
 
 
 def _admit_functions(bare: str) -> None:
-    for name in _CALLS.findall(bare):
+    """Refuse functions that reach outside, called or handed to another (``APPLY file``, ``arrayMap(file, …)``).
+
+    A function handed over stands without a bracket, so any bare word of that name is refused; a column of such a name
+    can still be read when it is quoted.
+    """
+    for name in _WORD.findall(bare):
         if name.lower() in _OUTSIDE or _AI.fullmatch(name.lower()):
             raise QueryRefused(f"the function {name} is not allowed here: readers have the database and nothing else")
 

@@ -44,7 +44,20 @@ class TestReadingOnly:
         assert len(seen(store, "round", table_id)) == 1
 
     @pytest.mark.parametrize(
-        "call", ["file('{}')", "`file`('{}')", "FILE('{}')", "(SELECT file('{}'))", "identity(file('{}'))"]
+        "call",
+        [
+            "file('{}')",
+            "`file`('{}')",
+            "FILE('{}')",
+            "(SELECT file('{}'))",
+            "identity(file('{}'))",
+            # A function handed to another stands without a bracket.
+            "arrayMap(file, ['{}'])",
+            "arrayMap(`file`, ['{}'])",
+            "arrayMap(`fi\\x6ce`, ['{}'])",
+            "* APPLY(file) FROM (SELECT '{}' AS path)",
+            "COLUMNS('path') APPLY(\"file\") FROM (SELECT '{}' AS path)",
+        ],
     )
     def test_no_file_is_read(self, store: Store, tmp_path: Path, call: str) -> None:
         secret = tmp_path / "secret"
