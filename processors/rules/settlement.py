@@ -57,10 +57,13 @@ def _share(numerator: int, denominator: int, unit: int, rounding: Rounding) -> t
 
 
 def commission_on(winnings: int, terms: CommissionTerms) -> tuple[int, bool]:
-    """Return art. 18's commission on a banker win of `winnings`, and whether ``exact`` rounding left a rest."""
+    """Return art. 18's commission on a banker win of `winnings`, and whether ``exact`` rounding left a rest.
+
+    It is taken of what was won, so neither a minimum nor a unit can make it more than that.
+    """
     rate = terms.rate
     amount, inexact = _share(winnings * rate.numerator, rate.denominator, terms.unit, terms.rounding)
-    return max(amount, terms.minimum), inexact
+    return min(max(amount, terms.minimum), winnings), inexact
 
 
 def due(bet: str, stake: int, view: RoundView, terms: SettlementTerms, side: Hand | None = None) -> Due | None:

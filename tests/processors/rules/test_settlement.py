@@ -95,6 +95,13 @@ def test_the_commission_has_a_minimum() -> None:
     assert owed("banker", 1000, WON_BY["B"], terms).commission == 50
 
 
+@pytest.mark.parametrize("policy", [CommissionTerms(minimum=5_000), CommissionTerms(unit=5_000, rounding="up")])
+def test_the_commission_is_never_more_than_was_won(policy: CommissionTerms) -> None:
+    """Else the patron would owe the house for winning, and a dealer who paid nothing be accused of it."""
+    found = owed("banker", 1_000, WON_BY["B"], SettlementTerms(policy))
+    assert (found.winnings, found.commission, net(1_000, found)) == (1_000, 1_000, 0)
+
+
 def test_four_per_cent_is_a_policy_too() -> None:
     assert owed("banker", 10_000, WON_BY["B"], SettlementTerms(CommissionTerms(Fraction(1, 25)))).commission == 400
 
@@ -165,10 +172,10 @@ def test_the_commission_is_whole_units_less_than_one_off_the_rate_or_the_minimum
 ) -> None:
     found = owed("banker", stake, WON_BY["B"], SettlementTerms(CommissionTerms(rate, unit, rounding, minimum)))
     assert found.winnings == stake
-    if found.commission != minimum:
+    if found.commission not in (minimum, stake):
         assert found.commission % unit == 0
         assert abs(found.commission - stake * rate) < unit
-    assert found.commission >= minimum
+    assert min(minimum, stake) <= found.commission <= stake
     assert found.inexact == (rounding == "exact" and (stake * rate) % unit != 0)
 
 
