@@ -10,6 +10,7 @@ import threading
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
+from contextlib import suppress
 from typing import Any, Generic, TypeVar
 
 from processors.logs.sqlite_errors import told
@@ -55,6 +56,10 @@ class Writer:
     def close(self) -> None:
         """Close the connection once the running commit is through. Idempotent."""
         with self._turn:
+            if not self._closed:
+                # What lies in the write-ahead log goes into the file itself, so that the file alone is the log.
+                with suppress(sqlite3.Error):
+                    self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             self._closed = True
             self._connection.close()
 
