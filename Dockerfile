@@ -20,6 +20,7 @@ COPY processors processors
 COPY producers producers
 COPY dashboards dashboards
 COPY pitwatch pitwatch
+COPY benchmarks benchmarks
 RUN pip install --no-deps .
 
 
