@@ -112,7 +112,7 @@ _ARTICLES: Final = (
     _article(
         "10", "An error is corrected at once; where it can't be, the round is void.",
         "派牌如有錯誤，或增牌不依規例，應實時更正，至無法更正時，該局取消作廢",
-        "processors.reconstruct.dealing:review", "procedure:void_grounds", "processors.reconstruct.settle:finish",
+        "processors.reconstruct.dealing:review", "procedure:void_grounds", "processors.reconstruct.closing:finish",
     ),
     _article(
         "11", "The higher total wins.",
