@@ -153,7 +153,8 @@ def close_betting(table: Table, event: RoundEvent, play: RoundState) -> None:
         if bet.bet in MAIN_BETS:
             totals[str(CATALOGUE[bet.bet].side)] += bet.stake
     for bets in _by_owner(play).values():
-        _judge_owner(table, event, play, bets)
+        if len(bets) > 1 or bets[0].bet in COMPANIONS:
+            _judge_owner(table, event, play, bets)
     # Stakes that a tie left and nobody saw may make up for a difference.
     limit = None if play.carry_unknown else table.rules.configuration.differential
     if finding := differential(totals["player"], totals["banker"], limit):
@@ -179,9 +180,6 @@ def _by_owner(play: RoundState) -> dict[str, list[BetState]]:
 
 def _judge_owner(table: Table, event: Event, play: RoundState, bets: list[BetState]) -> None:
     """The wiki's rules on one patron's bets together: one side only, and the lucky six with a side."""
-    companions = [bet for bet in bets if bet.bet in COMPANIONS]
-    if len(bets) == 1 and not companions:
-        return
     stakes = {side: sum(bet.stake for bet in bets if bet.bet in names) for side, names in MAIN_BETS_ON.items()}
     if table.rules.configuration.one_side_per_patron and (finding := one_side(stakes["player"], stakes["banker"])):
         who = bets[0]
@@ -191,8 +189,8 @@ def _judge_owner(table: Table, event: Event, play: RoundState, bets: list[BetSta
         # The main bet may be one that a tie left and nobody saw.
         return
     sides = [side for side, stake in stakes.items() if stake]
-    for bet in companions:
-        if finding := companion(bet.bet, sides):
+    for bet in bets:
+        if bet.bet in COMPANIONS and (finding := companion(bet.bet, sides)):
             _alert(table, event, finding.kind, bet, expected=str(finding.expected), actual=str(finding.actual))
 
 
@@ -223,7 +221,7 @@ def payout_made(table: Table, event: PayoutMade) -> None:
 def _moved(table: Table, event: StakeCollected | PayoutMade, play: RoundState, code: str) -> BetState | None:
     """Return the bet that chips were moved for. Chips moved for a bet that doesn't stand are an alert of their own."""
     play.chips_moved = True
-    if play.complete and not play.voided:
+    if play.complete and not play.voided and (play.dealing_errors or not play.judged):
         judge_round(table, event)
         accuse_uncorrected(table, event)
     bet = play.bets.get(event.bet_id)

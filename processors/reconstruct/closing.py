@@ -2,7 +2,7 @@
 
 from processors.reconstruct.dealing import accuse_uncorrected, has_hands, judge_round
 from processors.reconstruct.money import judge_money, judge_void
-from processors.reconstruct.rows import Totals, count_hour, emit_bet, emit_cells, emit_round, emit_shoe
+from processors.reconstruct.rows import Settled, Totals, count_hour, emit_bets, emit_cells, emit_round, emit_shoe
 from processors.reconstruct.state import BetState, RoundState, ShoeState
 from processors.reconstruct.table import Table
 from processors.rules.hands import RoundView, view
@@ -47,22 +47,23 @@ def _outcome(play: RoundState, seen: RoundView | None) -> str | None:
 
 
 def _settle_bets(table: Table, event: Event, play: RoundState, seen: RoundView | None) -> Totals:
-    settlement, totals = table.rules.settlement, Totals(play)
+    """Work out what every bet is due, judge what was done instead, and emit the bets."""
+    settlement = table.rules.settlement
+    settled: list[Settled] = []
     for bet in play.bets.values():
         if play.voided or play.kind != "live":
-            owed = VOIDED
+            settled.append((bet, VOIDED))
             if play.voided and play.complete:
                 judge_void(table, event, bet)
         elif seen is None:
-            owed = None
+            settled.append((bet, None))
         else:
             owed = due(bet.bet, bet.stake, seen, settlement)
             # Cards are read with their suits, so no bet hangs on what nobody recorded.
             assert owed is not None
+            settled.append((bet, owed))
             judge_money(table, event, bet, owed)
-        totals.count(bet, owed)
-        emit_bet(table, event, bet, owed)
-    return totals
+    return emit_bets(table, event, play, settled)
 
 
 def _close_books(

@@ -6,8 +6,9 @@ out differently is given out again, with the next revision of its key.
 """
 
 from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
 from functools import cache
-from typing import Final, Protocol, cast
+from typing import Any, Final, cast
 
 import msgspec
 
@@ -20,16 +21,11 @@ from schemas.wire import decode_fact, encode
 STAMPS: Final = frozenset({"revision", "src_topic", "src_partition", "src_offset"})
 """Fields that say when a fact was given out, and nothing about the table."""
 
+NOTHING_YET: Final = Entry(0, 0, b"", 0, 0, datetime(1970, 1, 1, tzinfo=UTC))
+"""In place of the entry that is told, before any is."""
+
 NEVER: Final = -1
 """In place of an entry's number or a revision: none."""
-
-
-class _Stamped(Protocol):
-    revision: int
-    retracted: bool
-    src_topic: str
-    src_partition: int
-    src_offset: int
 
 
 class Emission(msgspec.Struct, gc=False):
@@ -73,22 +69,22 @@ class Emissions:
         self.heads: Heads = {}
         self.out: list[Fact] = []
         self.number = 0
-        self.cause: Entry | None = None
+        self.cause = NOTHING_YET
 
     def emit(self, key: FactKey, fact: Fact) -> None:
         """Give out a fact that the entry in hand has brought about."""
-        stamped = cast(_Stamped, fact)
-        before = self.heads.get(key)
+        # Facts are structs, and still blank where they are stamped: what is frozen is the model they are typed as.
+        stamped: Any = fact
+        heads, cause = self.heads, self.cause
+        before = heads.get(key)
         if before is not None:
             stamped.revision = before.fact.revision + 1
             if before.withdrawn:
                 before = None
-        cause = self.cause
-        assert cause is not None
         stamped.src_topic = TABLE_EVENTS
         stamped.src_partition = cause.partition
         stamped.src_offset = cause.offset
-        self.heads[key] = Emission(self.number, fact, before)
+        heads[key] = Emission(self.number, fact, before)
         self.out.append(fact)
 
     def rewind(self, number: int) -> Heads:
@@ -126,7 +122,6 @@ class Emissions:
     def _stamped(self, fact: Fact, known: Emission | None, *, retracted: bool | None = None) -> Fact:
         """Return a copy of a fact as the next revision after `known`, brought about by `cause`."""
         cause = self.cause
-        assert cause is not None
         # A dead letter is named by its place in the log, and keeps it.
         place = {} if fact.fact == "dead_letter" else {"src_partition": cause.partition, "src_offset": cause.offset}
         return cast(
@@ -172,7 +167,8 @@ class Emissions:
             if key.withdrawn:
                 self.heads[key.key] = Emission(key.number, decode_fact(key.withdrawn), withdrawn=True)
             elif key.revision != NEVER:
-                cast(_Stamped, self.heads[key.key].fact).revision = key.revision
+                retold: Any = self.heads[key.key].fact
+                retold.revision = key.revision
         self.out = []
 
 

@@ -86,9 +86,10 @@ class TableFold:
         try:
             event = decode_event(record.value)
         except InvalidEvent as error:
-            self._refuse(_entry(record, 0, 0), error.reason, error.detail, error)
+            entry = Entry(0, 0, record.value, record.partition, record.offset, record.appended_at)
+            self._refuse(entry, error.reason, error.detail, error)
         else:
-            entry = _entry(record, event.epoch, event.seq)
+            entry = Entry(event.epoch, event.seq, record.value, record.partition, record.offset, record.appended_at)
             if (
                 event.seq == sequencer.next_seq
                 and event.epoch == sequencer.epoch
@@ -222,7 +223,3 @@ class TableFold:
         fold.journal.open_at(written.pages)
         fold._system_seqs = dict.fromkeys(written.system_seqs)
         return fold
-
-
-def _entry(record: Record, epoch: int, seq: int) -> Entry:
-    return Entry(epoch, seq, record.value, record.partition, record.offset, record.appended_at)

@@ -82,16 +82,16 @@ class Journal:
 
     def take(self, entry: Entry, event: Event) -> None:
         """Tell the next entry, which holds `event`."""
-        emissions = self.emissions
-        number = emissions.number = self.first + len(self.entries)
+        emissions, entries = self.emissions, self.entries
+        number = emissions.number = self.first + len(entries)
         emissions.cause = entry
-        self.entries.append(entry)
+        entries.append(entry)
         if self.corrections.concern(event):
             self._take_judging(entry, event, number)
         else:
             self._tell(entry, event)
-        if self._is_checkpoint_due():
-            self._set_checkpoint(number + 1)
+        if self._bytes >= self._checkpoint_bytes or self.table.state.rounds_finished >= self._checkpoint_round:
+            self._set_checkpoint_where_due(number + 1)
             self._forget()
 
     def take_gap(self, entry: Entry) -> None:
@@ -210,8 +210,7 @@ class Journal:
                 self._tell_gap(entry)
                 continue
             self._tell(entry, decode_event(entry.raw))
-            if self._is_checkpoint_due():
-                self._set_checkpoint(number + 1)
+            self._set_checkpoint_where_due(number + 1)
 
     # -- looking up ------------------------------------------------------------------------------------------------
 
@@ -260,14 +259,12 @@ class Journal:
         self._checkpoint_round = last.rounds + ROUNDS_PER_CHECKPOINT
         self._checkpoint_bytes = last.told_bytes + BYTES_PER_CHECKPOINT
 
-    def _is_checkpoint_due(self) -> bool:
+    def _set_checkpoint_where_due(self, number: int) -> None:
+        """Set the state before entry `number` aside, if enough was told since the last time."""
         state = self.table.state
-        return self._bytes >= self._checkpoint_bytes or (
-            state.rounds_finished >= self._checkpoint_round and state.round is None
-        )
-
-    def _set_checkpoint(self, number: int) -> None:
-        state = self.table.state
+        rounds_are_due = state.rounds_finished >= self._checkpoint_round and state.round is None
+        if not rounds_are_due and self._bytes < self._checkpoint_bytes:
+            return
         self.checkpoints.append(Checkpoint(number, state.rounds_finished, self._bytes, msgspec.json.encode(state)))
         self._plan_checkpoint()
 

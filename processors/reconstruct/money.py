@@ -20,7 +20,8 @@ def judge_money(table: Table, event: Event, bet: BetState, owed: Due) -> None:
         code = "losing_stake_not_collected" if bet.collected < lost else "stake_wrongly_collected"
         _alert(table, event, bet, code, lost, bet.collected)
     if result != "win":
-        _judge_no_win(table, event, bet, result)
+        if bet.paid or bet.commission:
+            _judge_no_win(table, event, bet, result)
         return
     due_now = _due_now(table, owed)
     if bet.paid == due_now and bet.commission == commission:

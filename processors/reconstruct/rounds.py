@@ -46,7 +46,7 @@ def begin_round(table: Table, event: RoundEvent, shoe: ShoeState, kind: str, *, 
         # Whole rounds went by unseen: of what stands on the layout now, nobody saw it put there.
         state.standing, state.carry_unknown = {}, True
         shoe.complete = False
-    day, shift = table.day_of(event.occurred_at)
+    _, _, _, day, shift = table.hour_of(event.occurred_at)
     table.follow_day(day)
     play = RoundState(
         shoe.number,

@@ -1,7 +1,7 @@
 """The facts of a round, its bets, its shoe and its hour, written out from what the fold remembers."""
 
 from datetime import datetime
-from typing import Final
+from typing import Any, Final, NamedTuple
 
 from processors.reconstruct.state import BetState, HourState, RoundState
 from processors.reconstruct.table import Table, Who
@@ -24,67 +24,74 @@ KEPT_HOURS: Final = 48
 """Hours whose sums are remembered, those last counted in: a clock that was set back may come back to them."""
 
 
-class Totals:
-    """Sums over a round's bets, in minor units."""
+class Totals(NamedTuple):
+    """Sums over a round's bets, minor units. Stakes that the cards don't decide (push, void, unknown) are no handle."""
 
-    __slots__ = ("collected", "commission", "commission_due", "handle", "house_win", "paid", "stakes")
-
-    def __init__(self, play: RoundState) -> None:
-        self.stakes = self.handle = self.house_win = self.commission_due = self.commission = 0
-        self.paid, self.collected = play.stray_paid, play.stray_collected
-
-    def count(self, bet: BetState, owed: Due | None) -> None:
-        """Add one bet. A stake that the cards don't decide (push, void, unknown) is no handle."""
-        self.stakes += bet.stake
-        self.paid += bet.paid
-        self.collected += bet.collected
-        self.commission += bet.commission
-        if owed is not None and owed.result != "push":
-            self.handle += bet.stake
-            self.house_win -= net(bet.stake, owed)
-            self.commission_due += owed.commission
+    stakes: int
+    handle: int
+    house_win: int
+    commission_due: int
+    paid: int
+    collected: int
+    commission: int
 
 
-def _result(owed: Due | None) -> str:
-    if owed is VOIDED:
-        return "void"
-    return owed.result if owed else "unknown"
+Settled = tuple[BetState, Due | None]
+"""A bet and what it is due; None where nobody can tell."""
 
 
-def emit_bet(table: Table, event: Event, bet: BetState, owed: Due | None) -> None:
-    """Emit a bet as it stood when its round ended; `owed` is None where nobody can tell."""
-    play, state, rules = table.play(), table.state, table.rules
-    winnings, commission = (owed.winnings, owed.commission) if owed else (0, 0)
-    table.emit(
-        ("bet", play.shoe, play.number, bet.bet_id),
-        BetRow(
-            table_id=state.table_id,
-            occurred_at=event.occurred_at,
-            gaming_day=play.gaming_day,
-            shift=play.shift,
-            pit=rules.configuration.pit,
-            shoe=play.shoe,
-            round=play.number,
-            bet_id=bet.bet_id,
-            bet=bet.bet,
-            seat=bet.seat,
-            area=bet.area,
-            posture=bet.posture,
-            patron_id=bet.patron_id,
-            dealer_id=state.dealer_id,
-            currency=rules.configuration.currency,
-            placed_at=bet.placed_at,
-            carried=bet.carried,
-            stake=bet.stake,
-            result=_result(owed),  # type: ignore[arg-type]  # one of the fact's words
-            winnings=winnings,
-            due=winnings if rules.marked else winnings - commission,
-            commission_due=commission,
-            net=net(bet.stake, owed) if owed else 0,
-            paid=bet.paid,
-            collected=bet.collected,
-            commission=bet.commission,
-        ),
+def emit_bets(table: Table, event: Event, play: RoundState, settled: list[Settled]) -> Totals:
+    """Emit a round's bets as they stood when it ended, and return their sums."""
+    emit, marked, blank = table.emit, table.rules.marked, _blank_bet(table, event, play)
+    shoe, number = play.shoe, play.number
+    stakes = handle = house_win = commission_due = commission = 0
+    paid, collected = play.stray_paid, play.stray_collected
+    for bet, owed in settled:
+        # All but a bet's own fields are the same in a round.
+        row: Any = blank.__copy__()
+        row.bet_id, row.bet, row.stake = bet.bet_id, bet.bet, bet.stake
+        row.seat, row.area, row.posture, row.patron_id = bet.seat, bet.area, bet.posture, bet.patron_id
+        row.placed_at, row.carried = bet.placed_at, bet.carried
+        row.paid, row.collected, row.commission = bet.paid, bet.collected, bet.commission
+        if owed is not None:
+            result, winnings, due_commission, _, _ = owed
+            row.result = "void" if owed is VOIDED else result
+            row.winnings, row.commission_due = winnings, due_commission
+            row.due = winnings if marked else winnings - due_commission
+            row.net = gain = net(bet.stake, owed)
+            if result != "push":
+                handle += bet.stake
+                house_win -= gain
+                commission_due += due_commission
+        stakes += bet.stake
+        paid += bet.paid
+        collected += bet.collected
+        commission += bet.commission
+        emit(("bet", shoe, number, bet.bet_id), row)
+    return Totals(stakes, handle, house_win, commission_due, paid, collected, commission)
+
+
+def _blank_bet(table: Table, event: Event, play: RoundState) -> BetFact:
+    """Return a bet of the round that nothing is known of."""
+    configuration = table.rules.configuration
+    return BetRow(
+        table_id=table.state.table_id,
+        occurred_at=event.occurred_at,
+        gaming_day=play.gaming_day,
+        shift=play.shift,
+        pit=configuration.pit,
+        shoe=play.shoe,
+        round=play.number,
+        bet_id="",
+        bet="",
+        seat=0,
+        area="",
+        posture="",
+        dealer_id=table.state.dealer_id,
+        currency=configuration.currency,
+        placed_at=event.occurred_at,
+        stake=0,
+        result="unknown",
     )
 
 
@@ -215,7 +222,11 @@ def emit_shoe(
 def count_hour(table: Table, event: Event, play: RoundState, totals: Totals) -> None:
     """Add a round to the hour it began in, and emit that hour's sums."""
     state, configuration = table.state, table.rules.configuration
-    hour = _hour_of(state.hours, play.opened_at)
+    begins, _, name, _, _ = table.hour_of(play.opened_at)
+    hour = state.hours.pop(name, None) or HourState(begins)
+    state.hours[name] = hour
+    if len(state.hours) > KEPT_HOURS:
+        del state.hours[next(iter(state.hours))]
     hour.rounds += 1
     hour.voids += play.voided
     hour.cards += len(play.player) + len(play.banker)
@@ -228,7 +239,7 @@ def count_hour(table: Table, event: Event, play: RoundState, totals: Totals) -> 
     hour.dealing_errors += len(play.dealing_errors)
     hour.alerts += len(play.raised)
     table.emit(
-        ("table_hour", hour.hour.isoformat()),
+        ("table_hour", name),
         TableHourRow(
             table_id=state.table_id,
             occurred_at=event.occurred_at,
@@ -250,17 +261,6 @@ def count_hour(table: Table, event: Event, play: RoundState, totals: Totals) -> 
             alerts=hour.alerts,
         ),
     )
-
-
-def _hour_of(hours: dict[str, HourState], opened_at: datetime) -> HourState:
-    """Return the sums of the hour of a moment, and remember that it is the one counted in last."""
-    begins = opened_at.replace(minute=0, second=0, microsecond=0)
-    name = begins.isoformat()
-    hour = hours.pop(name, None) or HourState(begins)
-    hours[name] = hour
-    if len(hours) > KEPT_HOURS:
-        del hours[next(iter(hours))]
-    return hour
 
 
 def emit_commission(

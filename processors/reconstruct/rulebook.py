@@ -37,12 +37,23 @@ class Rulebook(NamedTuple):
     silence_limit: timedelta
 
 
-def gaming_day(moment: datetime, days: GamingDay) -> tuple[str, str]:
-    """Return the gaming day (ISO date) and the shift's name at `moment`."""
-    local = moment + timedelta(hours=days.utc_offset_hours)
+class Hour(NamedTuple):
+    """An hour from `begins` until before `ends`, its ISO name, and the gaming day (ISO date) and shift it lies in."""
+
+    begins: datetime
+    ends: datetime
+    name: str
+    gaming_day: str
+    shift: str
+
+
+def hour_of(moment: datetime, days: GamingDay) -> Hour:
+    """Return the hour of `moment`; gaming days and shifts begin with an hour, so it lies in one of each."""
+    begins = moment.replace(minute=0, second=0, microsecond=0)
+    local = begins + timedelta(hours=days.utc_offset_hours)
     day = (local - timedelta(hours=days.begins_at_hour)).date()
     shift = min(days.shifts, key=lambda shift: (local.hour - shift.begins_at_hour) % HOURS_PER_DAY)
-    return day.isoformat(), shift.name
+    return Hour(begins, begins + timedelta(hours=1), begins.isoformat(), day.isoformat(), shift.name)
 
 
 def rulebook(configuration: TableConfiguration, day: str, *, judged: bool) -> Rulebook:

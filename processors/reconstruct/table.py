@@ -4,7 +4,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Final, Literal, NamedTuple
 
-from processors.reconstruct.rulebook import Rulebook, gaming_day, rulebook
+from processors.reconstruct.rulebook import Hour, Rulebook, hour_of, rulebook
 from processors.reconstruct.state import RoundState, TableState
 from processors.rules.findings import Finding
 from schemas.alerts import ALERTS
@@ -44,7 +44,7 @@ NOBODY: Final = Who()
 class Table:
     """The fold's hands: a step reads and changes `state`, looks rules up in `rules`, and emits facts."""
 
-    __slots__ = ("_days", "emit", "rules", "state")
+    __slots__ = ("_days", "_hour", "emit", "rules", "state")
 
     def __init__(self, state: TableState, emit: Emit) -> None:
         self.emit = emit
@@ -55,19 +55,29 @@ class Table:
         self.state = state
         configuration = UNCONFIGURED if state.configuration is None else state.configuration
         self._days: GamingDay = configuration.gaming_day
+        self._hour: Hour | None = None
         self.rules: Rulebook = rulebook(configuration, state.rules_day, judged=state.configuration is not None)
 
     def configure(self, configuration: TableConfiguration, at: datetime) -> None:
         """Put `configuration` in force."""
         state = self.state
         state.configuration = configuration
-        self._days = configuration.gaming_day
-        state.rules_day = self.day_of(at)[0]
+        self._days, self._hour = configuration.gaming_day, None
+        state.rules_day = self.hour_of(at).gaming_day
         self.rules = rulebook(configuration, state.rules_day, judged=True)
+
+    def hour_of(self, moment: datetime) -> Hour:
+        """Return the hour of `moment`, with its gaming day and shift."""
+        # Asked again and again about the same hour.
+        hour = self._hour
+        if hour is None or not hour.begins <= moment < hour.ends:
+            hour = self._hour = hour_of(moment, self._days)
+        return hour
 
     def day_of(self, moment: datetime) -> tuple[str, str]:
         """Return the gaming day and shift at `moment`."""
-        return gaming_day(moment, self._days)
+        hour = self.hour_of(moment)
+        return hour.gaming_day, hour.shift
 
     def follow_day(self, day: str) -> None:
         """Make the rules of gaming day `day` the ones in force: offers and permissions begin and end with a day."""

@@ -34,28 +34,35 @@ HeartbeatRow = struct_of(Heartbeat, tag="heartbeat")
 
 
 def observe(table: Table, event: Event, appended_at: datetime) -> None:
-    """Watch the table's clock and its silences, from the times of its events alone."""
-    state, rules = table.state, table.rules
+    """Watch the table's clock and its silences, from the times of its events and of the log's."""
+    state = table.state
     at, last = event.occurred_at, state.last_occurred_at
-    ahead = at > appended_at and at - appended_at > rules.clock_tolerance
-    was_ahead, was_set_back = state.clock_ahead, state.clock_set_back
-    state.clock_ahead, state.clock_set_back = ahead, False
-    if ahead and not was_ahead:
-        _clock_skew(table, event, at - appended_at)
-    elif last is not None:
-        if at < last:
-            # A clock that was ahead and comes right again was told of when it went ahead.
-            if last - at > rules.clock_tolerance and not was_ahead:
-                state.clock_set_back = True
-                _clock_skew(table, event, at - last)
-        elif state.is_open and not was_set_back and at - last > rules.silence_limit:
-            silence(table, event, state.last_event_id, last)
+    is_odd = at > appended_at or state.clock_ahead or state.clock_set_back or (last is not None and at < last)
+    is_believed = not is_odd or _is_clock_believed(table, event, appended_at)
+    if last is not None and state.is_open and at - last > table.rules.silence_limit and is_believed:
+        silence(table, event, state.last_event_id, last)
     state.last_occurred_at = at
     state.last_event_id = event.event_id
 
 
+def _is_clock_believed(table: Table, event: Event, appended_at: datetime) -> bool:
+    """Tell whether to believe what the clock says of a silence; raise an alert where it went ahead, or back.
+
+    One that was ahead and comes right again was told of when it went ahead.
+    """
+    state, tolerance = table.state, table.rules.clock_tolerance
+    at, last = event.occurred_at, state.last_occurred_at
+    was_ahead, was_set_back = state.clock_ahead, state.clock_set_back
+    state.clock_ahead = at - appended_at > tolerance
+    state.clock_set_back = last is not None and last - at > tolerance and not (state.clock_ahead or was_ahead)
+    if state.clock_ahead and not was_ahead:
+        _clock_skew(table, event, at - appended_at)
+    elif state.clock_set_back and last is not None:
+        _clock_skew(table, event, at - last)
+    return state.clock_ahead == was_ahead and not (state.clock_set_back or was_set_back)
+
+
 def _clock_skew(table: Table, event: Event, off: timedelta) -> None:
-    """Whatever the clock says of a silence before or after the step is not believed."""
     tolerance = table.rules.clock_tolerance.total_seconds()
     evidence = EvidenceRow(expected=f"{tolerance:.1f} s", actual=f"{off.total_seconds():+.1f} s")
     table.alert(event, "clock_skew", event.event_id, evidence)

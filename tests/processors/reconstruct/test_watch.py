@@ -106,6 +106,16 @@ def test_clock_within_its_tolerance(seconds: float) -> None:
     assert scene.codes == []
 
 
+@pytest.mark.parametrize("ahead", [0.5, 300])
+def test_silence_of_a_table_whose_clock_is_ahead(ahead: float) -> None:
+    """What it says of the time between two events is right, as long as it doesn't step."""
+    scene = playing()
+    for pause in (0, 200):
+        scene.wait(pause)
+        scene.send("heartbeat", occurred_at=scene.now + timedelta(seconds=1 + ahead))
+    assert scene.codes == (["table_silent"] if ahead < 1 else ["clock_skew", "table_silent"])
+
+
 def test_silence_after_a_clock_step_is_believed_again() -> None:
     scene = playing()
     scene.send("heartbeat", occurred_at=scene.now - timedelta(seconds=60))
