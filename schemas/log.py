@@ -56,7 +56,10 @@ class MessageTooLong(LogError, ValueError):
 
 
 class Fenced(LogError):
-    """Another worker of the group took over; this one must drop its state, and `claim` the group to start anew."""
+    """Another worker of the group took over, or a broker was away for so long that one may have.
+
+    This worker must drop its state, and `claim` the group to start anew.
+    """
 
 
 class Transaction(Protocol):

@@ -11,8 +11,9 @@ from confluent_kafka import TopicPartition
 
 from processors.logs.kafka_clients import Clients
 from processors.logs.kafka_cluster import Cluster
-from processors.logs.kafka_group import GroupProducer, Reading
+from processors.logs.kafka_group import GroupProducer, Output, Reading
 from processors.logs.kafka_member import Change, KafkaMember, OnRelease
+from processors.logs.kafka_positions import Positions
 from processors.logs.kafka_producer import Appender, check_sizes
 from processors.logs.kafka_properties import Properties
 from processors.logs.kafka_readers import Readers
@@ -53,12 +54,12 @@ class KafkaLog:
         self._clients = Clients(bootstrap, properties, worker_id, timeout_seconds)
         self._cluster = Cluster(self._clients, make_topics=make_topics)
         self._readers = Readers(self._clients)
-        self._visibility = Visibility(self._cluster, self._readers, timeout_seconds)
-        self._states = States(self._cluster, self._readers, states_topic)
+        self._visibility = Visibility(self._clients, self._readers)
+        self._states = States(self._cluster, self._readers, self._visibility, states_topic)
+        self._positions = Positions(self._clients)
         self._appender = Appender(self._clients)
         # None stands for a producer that was fenced.
         self._producers: dict[str, GroupProducer | None] = {}
-        self._metadata_of: dict[str, bytes] = {}
         self._member: KafkaMember | None = None
         self._lock = threading.Lock()
 
@@ -150,7 +151,7 @@ class KafkaLog:
     def position(self, group: str, topic: str, partition: int) -> int:
         """Return where `group` goes on reading: 0 where it never committed."""
         self._settle(group)
-        return self._cluster.position(group, topic, partition)
+        return self._positions.position(group, topic, partition) if self._cluster.partitions(topic) else 0
 
     def states(self, group: str) -> Iterator[tuple[str, bytes]]:
         """Yield the group's newest snapshots: where it was joined, those of the partitions that this worker owns."""
@@ -190,7 +191,7 @@ class KafkaLog:
         if member is not None:
             member.commit(position)
         else:
-            self._cluster.commit_position(group, position)
+            self._positions.commit(group, position)
 
     def close(self) -> None:
         """Leave the group, wait for appends under way and close every client. Idempotent."""
@@ -198,6 +199,8 @@ class KafkaLog:
         if self._member is not None:
             self._member.leave()
         self._appender.close()
+        self._positions.close()
+        self._visibility.close()
         with self._lock:
             self._producers.clear()
 
@@ -260,20 +263,21 @@ class KafkaLog:
             self._guarded(group, producer.settle)
 
     def _commit(self, group: str, producer: GroupProducer, outputs: CollectedTransaction) -> None:
-        for topic, messages in outputs.messages.items():
-            check_sizes(messages)
-            self._cluster.need(topic)
         snapshots = self._states.snapshots(group, outputs.states.items())
+        messages = [*self._outputs(outputs), *snapshots]
         reading = self._reading(group, outputs.positions)
         try:
-            self._guarded(group, lambda: producer.write(outputs.messages, snapshots, reading))
+            self._guarded(group, lambda: producer.write(messages, reading))
         finally:
-            self._visibility.mark(
-                (topic, self._cluster.partition_of(topic, key))
-                for topic, messages in outputs.messages.items()
-                for key in {key for key, _ in messages}
-            )
+            self._visibility.mark({(output.topic, output.partition) for output in messages})
         self._states.saved(group, snapshots)
+
+    def _outputs(self, outputs: CollectedTransaction) -> Iterator[Output]:
+        for topic, messages in outputs.messages.items():
+            check_sizes(messages)
+            partitions = {key: self._cluster.partition_of(topic, key) for key in {key for key, _ in messages}}
+            for key, value in messages:
+                yield Output(topic, partitions[key], key, value)
 
     def _guarded(self, group: str, work: Callable[[], None]) -> None:
         """Do something with a group's producer; drop what its failure made doubtful."""
@@ -293,7 +297,7 @@ class KafkaLog:
         member = self._joined(group)
         offsets = {(place.topic, place.partition): place.offset for place in positions}
         if member is None:
-            return Reading(_listed(offsets), self._metadata(group))
+            return Reading(_listed(offsets), self._positions.metadata(group))
         metadata = member.metadata()
         owned = member.owned()
         if not offsets.keys() <= set(owned):
@@ -301,16 +305,8 @@ class KafkaLog:
         # Only with its position is a partition guarded against its next owner, whatever else is written for it.
         for place in owned:
             if place not in offsets:
-                offsets[place] = self._cluster.position(group, *place)
+                offsets[place] = self._positions.position(group, *place)
         return Reading(_listed(offsets), metadata)
-
-    def _metadata(self, group: str) -> bytes:
-        """Return what Kafka wants instead of a membership from the one log that works for a whole group."""
-        if group not in self._metadata_of:
-            consumer = self._clients.consumer(group, {})
-            self._metadata_of[group] = consumer.consumer_group_metadata()
-            consumer.close()
-        return self._metadata_of[group]
 
     def _rebalanced(self, change: Change) -> None:
         assert self._member is not None

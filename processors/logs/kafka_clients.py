@@ -86,10 +86,9 @@ class Clients:
 
     def producer(self, settings: Settings) -> Producer:
         """Return a new producer, with `settings` beside those that every producer has."""
-        timeout_ms = round(self.timeout_seconds * 1000)
-        timeouts = {"message.timeout.ms": timeout_ms, "socket.timeout.ms": max(timeout_ms, 1_000)}
+        own = {**_PRODUCER, "message.timeout.ms": round(self.timeout_seconds * 1000), **settings}
         with self.told("connect to Kafka"):
-            return Producer(self._settings(_PRODUCER_DEFAULTS, {**_PRODUCER, **timeouts, **settings}), logger=_logger)
+            return Producer(self._settings(_PRODUCER_DEFAULTS, own), logger=_logger)
 
     def consumer(self, group: str, settings: Settings) -> Consumer:
         """Return a new consumer that reads what is committed, with `settings` beside those that every consumer has."""
@@ -117,6 +116,8 @@ class Clients:
             **defaults,
             **self._properties,
             **own,
+            # Not below what a broker may hold an answer back for, as librdkafka wants it.
+            "socket.timeout.ms": max(2_000, round(self.timeout_seconds * 1000)),
             "bootstrap.servers": self.bootstrap,
             "client.id": self.worker_id,
             "error_cb": self._complain,

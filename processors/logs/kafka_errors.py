@@ -23,6 +23,7 @@ _MEANINGS: Final[dict[int, tuple[str, str]]] = {
     KafkaError._TIMED_OUT_QUEUE: _AWAY,
     KafkaError._MSG_TIMED_OUT: _AWAY,
     KafkaError._RESOLVE: _AWAY,
+    KafkaError._WAIT_COORD: _AWAY,
     KafkaError.REQUEST_TIMED_OUT: _AWAY,
     KafkaError.BROKER_NOT_AVAILABLE: _AWAY,
     KafkaError._AUTHENTICATION: _LOGIN,

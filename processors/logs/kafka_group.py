@@ -1,21 +1,20 @@
 """The transactional producer of one group: outputs, snapshots and positions together or not at all."""
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from confluent_kafka import KafkaError, KafkaException, TopicPartition
 
 from processors.logs.kafka_clients import Clients
 from processors.logs.kafka_errors import FENCED, error_of, explained
-from processors.logs.transaction import Messages
 from schemas.log import Fenced, LogError, LogUnavailable
 
 _ROOM_SECONDS: Final = 0.01
 
 
-class Snapshot(NamedTuple):
-    """A message to the topic of snapshots, and the partition it belongs in."""
+class Output(NamedTuple):
+    """A message and the partition it belongs in."""
 
     topic: str
     partition: int
@@ -43,22 +42,25 @@ class GroupProducer:
         # Kafka gives a transaction up after so long: later than we do, and soon enough for whoever takes over.
         limit_ms = round(2_000 * self._seconds)
         self._producer = clients.producer({"transactional.id": transactional_id, "transaction.timeout.ms": limit_ms})
-        self._undecided: str | None = None
+        self._committing = False
+        self._spoilt = False
         with clients.told(f"claim group {group}"):
             self._producer.init_transactions(self._seconds)
 
-    def write(self, messages: Mapping[str, Messages], snapshots: Sequence[Snapshot], reading: Reading | None) -> None:
+    def write(self, outputs: Sequence[Output], reading: Reading) -> None:
         """Write all of it in one transaction. Raises `Fenced`, and `LogUnavailable` where nothing was written.
 
         Where a broker was lost over the commit nobody knows; `settle` finds out.
         """
         self.settle()
+        if self._spoilt:
+            raise self._fenced("a transaction was neither committed nor aborted for want of an answer")
         deadline = time.monotonic() + self._seconds
         try:
             self._producer.begin_transaction()
-            for topic, key, value, partition in _all(messages, snapshots):
-                self._produce(topic, key, value, partition, deadline)
-            if reading is not None and reading.offsets:
+            for output in outputs:
+                self._produce(output, deadline)
+            if reading.offsets:
                 self._producer.send_offsets_to_transaction(list(reading.offsets), reading.metadata, _left(deadline))
             # The commit waits for the messages too; but if they don't get there, the transaction can still be aborted.
             if self._producer.flush(_left(deadline)):
@@ -68,42 +70,39 @@ class GroupProducer:
             if isinstance(exception, KafkaException):
                 raise self._explained(exception) from exception
             raise
-        self._undecided = "commit"
+        self._committing = True
         self.settle()
 
     def settle(self) -> None:
-        """Learn what became of a commit that wasn't answered. Raises `LogUnavailable` while nobody answers, `Fenced`.
-
-        Where nothing is open that costs nothing.
-        """
-        if self._undecided is None:
+        """Learn what became of a commit that wasn't answered, if there is one. Raises `LogUnavailable`, `Fenced`."""
+        if not self._committing:
             return
         try:
-            if self._undecided == "commit":
-                self._producer.commit_transaction(self._seconds)
-            else:
-                self._producer.abort_transaction(self._seconds)
+            self._producer.commit_transaction(self._seconds)
         except KafkaException as exception:
             error = error_of(exception)
-            if error.txn_requires_abort():
-                self._abort()
-            elif not error.retriable():
-                self._undecided = None
+            # Else the commit is still under way, and calling again is how to go on.
+            if not error.retriable():
+                self._committing = False
+                self._abort() if error.txn_requires_abort() else self._spoil()
             raise self._explained(exception) from exception
-        self._undecided = None
+        self._committing = False
 
     def _abort(self) -> None:
-        """Abort, now or, where the broker is away, before anything else is written."""
-        self._undecided = "abort"
         try:
             self._producer.abort_transaction(self._seconds)
-        except KafkaException as exception:
-            if error_of(exception).retriable():
-                return
-            # Fenced, or dead: the next use finds that out again.
-        self._undecided = None
+        except KafkaException:
+            # The broker gives the transaction up by itself. An abort that was given up can't be taken up again: the
+            # broker, which may have dropped the transaction meanwhile, would take this producer for an old one.
+            self._spoil()
 
-    def _produce(self, topic: str, key: str, value: bytes, partition: int, deadline: float) -> None:
+    def _spoil(self) -> None:
+        """Use this producer no more: only a new claim can tell whether the group is still ours."""
+        self._spoilt = True
+
+    def _produce(self, output: Output, deadline: float) -> None:
+        # Without a report: the commit fails if any message did, and reports on a fenced producer confuse the client.
+        topic, partition, key, value = output
         while True:
             try:
                 self._producer.produce(topic, value, key.encode(), partition)
@@ -115,25 +114,18 @@ class GroupProducer:
 
     def _explained(self, exception: KafkaException) -> LogError:
         error = error_of(exception)
-        # A producer that had a fatal error is of no use any longer, whatever the reason: only a new claim helps.
         if error.code() in FENCED or error.fatal():
-            return Fenced(
-                f"group {self._group} was taken over ({error.name()}: {error.str()}), and nothing was written. "
-                "Drop what was computed and claim the group again, or leave it to its new owner"
-            )
+            return self._fenced(f"{error.name()}: {error.str()}")
         explanation = explained(f"commit a transaction of {self._group}", error, self._clients.trouble())
-        if self._undecided == "commit":
+        if self._committing:
             return LogUnavailable(f"{explanation}. Whether it was committed is found out before anything else")
         return explanation
 
-
-def _all(messages: Mapping[str, Messages], snapshots: Sequence[Snapshot]) -> Iterator[tuple[str, str, bytes, int]]:
-    """Yield topic, key, value and partition (−1: by the key) of everything to be written."""
-    for topic, outputs in messages.items():
-        for key, value in outputs:
-            yield topic, key, value, -1
-    for snapshot in snapshots:
-        yield snapshot.topic, snapshot.key, snapshot.value, snapshot.partition
+    def _fenced(self, why: str) -> Fenced:
+        return Fenced(
+            f"group {self._group} was taken over, or may have been ({why}). Drop what was computed and claim the group "
+            "again, or leave it to its new owner"
+        )
 
 
 def _left(deadline: float) -> float:

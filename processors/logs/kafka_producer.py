@@ -44,9 +44,9 @@ class _Reports:
             self._places[index] = Position(self._topic, partition, offset)
         self._count(1, error)
 
-    def give_up(self, error: KafkaError, count: int) -> None:
-        """Count off the last messages, which are never sent."""
-        self._count(count, error)
+    def give_up(self, error: KafkaError, count: int | None = None) -> None:
+        """Count off the last messages, which are never sent, or all of which nothing will be heard any more."""
+        self._count(self._missing if count is None else count, error)
 
     def _count(self, messages: int, error: KafkaError | None) -> None:
         with self._lock:
@@ -54,7 +54,7 @@ class _Reports:
                 self.error = self.error or error
                 self.failed += messages
             self._missing -= messages
-            if not self._missing:
+            if self._missing <= 0:
                 self.complete.set()
 
     def places(self) -> list[Position]:
@@ -68,9 +68,8 @@ class Appender:
     def __init__(self, clients: Clients) -> None:
         self._clients = clients
         self._producer = clients.producer({})
-        self._replaced: list[Producer] = []
         self._lock = threading.Lock()
-        self._under_way = 0
+        self._under_way: set[_Reports] = set()
         self._closed = False
         self._awaited = threading.Event()
         self._thread = threading.Thread(target=self._take_reports, name="kafka-reports", daemon=True)
@@ -82,16 +81,14 @@ class Appender:
         Some of them may be in the log even so: a repeat is told from a new event by its identity.
         """
         reports = _Reports(topic, len(messages))
-        producer = self._begin()
+        producer = self._begin(reports)
         try:
             self._send(producer, topic, messages, reports)
             # The producer reports on every message within its time limit, whatever becomes of it.
             reports.complete.wait()
         finally:
-            self._end()
+            self._end(reports)
         if reports.error is not None:
-            if reports.error.fatal():
-                self._replace(producer)
             count = f"{reports.failed} of {len(messages)} messages" if len(messages) > 1 else "a message"
             raise explained(f"append {count} to {topic}", reports.error, self._clients.trouble())
         return reports.places()
@@ -103,16 +100,16 @@ class Appender:
         self._awaited.set()
         self._thread.join()
 
-    def _begin(self) -> Producer:
+    def _begin(self, reports: _Reports) -> Producer:
         with self._lock:
             if self._closed:
                 raise LogClosed("the log was closed while it was still written")
-            self._under_way += 1
+            self._under_way.add(reports)
             return self._producer
 
-    def _end(self) -> None:
+    def _end(self, reports: _Reports) -> None:
         with self._lock:
-            self._under_way -= 1
+            self._under_way.discard(reports)
         if self._closed:
             self._awaited.set()
 
@@ -147,25 +144,27 @@ class Appender:
             return False
         return True
 
-    def _replace(self, broken: Producer) -> None:
-        """Put a new producer in the place of one that Kafka won't hear any longer."""
-        with self._lock:
-            if self._producer is broken:
-                self._replaced.append(broken)
-                self._producer = self._clients.producer({})
-
     def _take_reports(self) -> None:
         while self._under_way or not self._closed:
             self._awaited.wait(_IDLE_SECONDS)
             self._awaited.clear()
-            self._producer.poll(0)
-            while owing := self._owing():
-                for producer in owing:
-                    producer.poll(_REPORT_SECONDS)
+            try:
+                self._producer.poll(0)
+                while len(self._producer):
+                    self._producer.poll(_REPORT_SECONDS)
+            except Exception as error:  # noqa: BLE001 - told to everybody whom it concerns
+                self._start_anew(error)
 
-    def _owing(self) -> list[Producer]:
-        """Return the producers that still have messages to report on."""
-        return [producer for producer in (*self._replaced, self._producer) if len(producer)]
+    def _start_anew(self, error: Exception) -> None:
+        """Put a new producer in the place of one that had a fatal error, and tell those who wait for its reports.
+
+        Such a producer raises, and reports in part or not at all.
+        """
+        known = error_of(error) if isinstance(error, KafkaException) else KafkaError(KafkaError._FATAL, str(error))
+        with self._lock:
+            under_way, self._producer = list(self._under_way), self._clients.producer({})
+        for reports in under_way:
+            reports.give_up(known)
 
 
 def check_sizes(messages: Messages) -> None:

@@ -15,6 +15,7 @@ RESERVED: Final[dict[str, str]] = {
     "group.id": "each group of workers has its own",
     "transactional.id": "it fences the former owner of the work",
     "transaction.timeout.ms": "it is kafka.timeout_seconds",
+    "socket.timeout.ms": "it is kafka.timeout_seconds",
     "message.timeout.ms": "it is kafka.timeout_seconds",
     "delivery.timeout.ms": "it is kafka.timeout_seconds",
     "enable.idempotence": "without it a retry could repeat or reorder events",

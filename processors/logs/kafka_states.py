@@ -9,8 +9,9 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from processors.logs.kafka_cluster import Cluster
-from processors.logs.kafka_group import Snapshot
+from processors.logs.kafka_group import Output
 from processors.logs.kafka_readers import Readers
+from processors.logs.kafka_visibility import Visibility
 from schemas.log import Position
 
 _PAGE_RECORDS: Final = 500
@@ -30,9 +31,10 @@ class _Partition:
 class States:
     """Snapshots read so far. While a partition is owned, what its owner saves is known without being read again."""
 
-    def __init__(self, cluster: Cluster, readers: Readers, topic: str) -> None:
+    def __init__(self, cluster: Cluster, readers: Readers, visibility: Visibility, topic: str) -> None:
         self._cluster = cluster
         self._readers = readers
+        self._visibility = visibility
         self.topic = topic
         self._lock = threading.RLock()
         self._known: dict[tuple[str, int], _Partition] = {}
@@ -52,10 +54,10 @@ class States:
         with self._lock:
             return [snapshot for partition in partitions for snapshot in self._read(group, partition).items()]
 
-    def snapshots(self, group: str, states: Iterable[tuple[str, bytes]]) -> list[Snapshot]:
+    def snapshots(self, group: str, states: Iterable[tuple[str, bytes]]) -> list[Output]:
         """Return the messages that say `states`."""
         return [
-            Snapshot(self.topic, self._cluster.partition_of(self.topic, key), f"{group}{_SEPARATOR}{key}", state)
+            Output(self.topic, self._cluster.partition_of(self.topic, key), f"{group}{_SEPARATOR}{key}", state)
             for key, state in states
         ]
 
@@ -79,7 +81,7 @@ class States:
             for partition in (*gained, *lost):
                 self._known.pop((group, partition), None)
 
-    def saved(self, group: str, snapshots: Iterable[Snapshot]) -> None:
+    def saved(self, group: str, snapshots: Iterable[Output]) -> None:
         """Note what this log just wrote."""
         with self._lock:
             for snapshot in snapshots:
@@ -92,6 +94,7 @@ class States:
         known = self._known.setdefault((group, partition), _Partition())
         if known.complete:
             return known.states
+        self._visibility.wait(self.topic, partition)
         prefix = group + _SEPARATOR
         place = Position(self.topic, partition, known.offset)
         with self._readers.reader(place) as reader:

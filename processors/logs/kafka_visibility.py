@@ -5,7 +5,10 @@ import time
 from collections.abc import Iterable
 from typing import Final
 
-from processors.logs.kafka_cluster import Cluster
+from confluent_kafka import OFFSET_END, Consumer, KafkaException, TopicPartition
+
+from processors.logs.kafka_clients import Clients
+from processors.logs.kafka_reader import GROUP
 from processors.logs.kafka_readers import Readers
 
 _PAUSE_SECONDS: Final = 0.002
@@ -14,13 +17,13 @@ _PAUSE_SECONDS: Final = 0.002
 class Visibility:
     """The partitions that this log wrote to in transactions, and hasn't read since."""
 
-    def __init__(self, cluster: Cluster, readers: Readers, timeout_seconds: float) -> None:
-        self._cluster = cluster
+    def __init__(self, clients: Clients, readers: Readers) -> None:
+        self._clients = clients
         self._readers = readers
-        self._timeout_seconds = timeout_seconds
         self._lock = threading.Lock()
         # How many transactions were written, so that one that is written meanwhile isn't taken for seen.
         self._written: dict[tuple[str, int], int] = {}
+        self._uncommitted: Consumer | None = None
 
     def mark(self, partitions: Iterable[tuple[str, int]]) -> None:
         """Note that a transaction was written to `partitions`, whatever became of it."""
@@ -37,13 +40,33 @@ class Visibility:
             written = self._written.get((topic, partition))
         if written is None:
             return
-        end = self._cluster.written_end(topic, partition)
-        deadline = time.monotonic() + self._timeout_seconds
+        end = self._written_end(topic, partition)
+        deadline = time.monotonic() + self._clients.timeout_seconds
         while not self._is_decided(topic, partition, end) and time.monotonic() < deadline:
             time.sleep(_PAUSE_SECONDS)
         with self._lock:
             if self._written.get((topic, partition)) == written:
                 del self._written[topic, partition]
+
+    def close(self) -> None:
+        """Close the consumer, if there ever was one. Idempotent."""
+        with self._lock:
+            consumer, self._uncommitted = self._uncommitted, None
+        if consumer is not None:
+            consumer.close()
+
+    def _written_end(self, topic: str, partition: int) -> int:
+        """Return the offset behind all that was written to a partition, in open transactions too."""
+        with self._lock:
+            if self._uncommitted is None:
+                self._uncommitted = self._clients.consumer(GROUP, {"isolation.level": "read_uncommitted"})
+            consumer = self._uncommitted
+        asked = [TopicPartition(topic, partition, OFFSET_END)]
+        with self._clients.told(f"find the end of {topic}"):
+            (found,) = consumer.offsets_for_times(asked, self._clients.timeout_seconds)
+            if found.error is not None:
+                raise KafkaException(found.error)
+        return found.offset
 
     def _is_decided(self, topic: str, partition: int, end: int) -> bool:
         with self._readers.reader_of(topic, partition) as reader:

@@ -4,6 +4,7 @@ import base64
 import contextlib
 import logging
 import secrets
+import shutil
 import signal
 import socket
 import subprocess
@@ -28,6 +29,9 @@ USERS = ("admin", "gateway", "reconstruct", "sink", "faust", "notifier")
 
 # Small and quick to start: it serves one test session.
 _JAVA = ("java", "-Xms64m", "-Xmx320m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp")
+
+# A test process that is killed must not leave brokers behind.
+_DIES_WITH_US = ("setpriv", "--pdeathsig", "KILL") if shutil.which("setpriv") else ()
 
 _silent = logging.getLogger("tests.kafka.librdkafka")
 _silent.addHandler(logging.NullHandler())
@@ -75,6 +79,10 @@ class Broker:
         """Let a frozen process go on."""
         self._signal(signal.SIGCONT)
 
+    def is_running(self) -> bool:
+        """Tell whether the process is there, frozen or not."""
+        return self._process is not None and self._process.poll() is None
+
     def check(self) -> None:
         """Raise `BrokerDidNotStart` where the process has ended."""
         if self._process is not None and self._process.poll() is not None:
@@ -86,7 +94,7 @@ class Broker:
 
     def _run(self, tool: str, *arguments: str) -> subprocess.Popen[bytes]:
         with (self.folder / "broker.log").open("ab") as log:
-            command = (*_JAVA, f"{kafka_jars()}/*", tool, *arguments)
+            command = (*_DIES_WITH_US, *_JAVA, f"{kafka_jars()}/*", tool, *arguments)
             return subprocess.Popen(command, stdout=log, stderr=log, stdin=subprocess.DEVNULL)
 
     def _signal(self, number: signal.Signals) -> None:

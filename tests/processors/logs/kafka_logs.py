@@ -68,10 +68,12 @@ def admin(bootstrap: str) -> AdminClient:
 
 
 def make_topic(bootstrap: str, topic: str, partitions: int = 1, **config: str) -> None:
-    """Make a topic; `config` with underscores for dots."""
+    """Make a topic, and wait until the brokers know it; `config` with underscores for dots."""
     settings = {name.replace("_", "."): value for name, value in config.items()}
     client = admin(bootstrap)
     client.create_topics([NewTopic(topic, partitions, config=settings)])[topic].result()
+    while client.list_topics(topic, timeout=PATIENCE_SECONDS).topics[topic].error is not None:
+        pass
 
 
 def stranger(bootstrap: str) -> Producer:
