@@ -12,7 +12,7 @@ import pytest
 
 from pitwatch.cli import main
 
-PROGRAM = [sys.executable, "-c", "from pitwatch.cli import main; main()"]
+PROGRAM = "from pitwatch.cli import main; main()"
 
 
 class Answer(NamedTuple):
@@ -40,11 +40,11 @@ class CommandLine:
         return Answer(int(left.value.code or 0), out, err.decode())
 
 
-def start(repository: Path, *arguments: str | Path, **environment: str) -> "subprocess.Popen[str]":
-    """Start `pitwatch` in a process of its own."""
+def start(repository: Path, *arguments: str | Path, first: str = "") -> "subprocess.Popen[str]":
+    """Start `pitwatch` in a process of its own, which may do something `first`."""
     return subprocess.Popen(
-        [*PROGRAM, *map(str, arguments)],
-        env={**os.environ, "PYTHONPATH": str(repository), **environment},
+        [sys.executable, "-c", first + PROGRAM, *map(str, arguments)],
+        env={**os.environ, "PYTHONPATH": str(repository)},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
