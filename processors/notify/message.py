@@ -29,8 +29,15 @@ _WORDS: Final[dict[str, tuple[str, str]]] = {
     "withdrawn": ("已撤回", "Withdrawn"),
     "shoe": ("靴", "shoe"),
     "round": ("局", "round"),
-    "due": ("應派", "due"),
+    "payout due": ("應派", "due"),
     "paid": ("實派", "paid"),
+    "collection due": ("應收", "due"),
+    "collected": ("實收", "collected"),
+    "commission due": ("應收佣金", "due"),
+    "charged": ("實收佣金", "charged"),
+    "expected": ("應有", "expected"),
+    "counted": ("實點", "counted"),
+    "payout or collection": ("派彩或收注", "paid or collected"),
     "player": ("閒", "player"),
     "banker": ("莊", "banker"),
     "dealer": ("荷官", "dealer"),
@@ -39,6 +46,21 @@ _WORDS: Final[dict[str, tuple[str, str]]] = {
     "alert": ("宗警報", "alert"),
     "alerts": ("宗警報", "alerts"),
 }
+
+_PAYOUT: Final = ("payout due", "paid")
+_COLLECTION: Final = ("collection due", "collected")
+_COMMISSION: Final = ("commission due", "charged")
+
+_AMOUNTS: Final[dict[str, tuple[str, str]]] = {
+    "losing_stake_not_collected": _COLLECTION,
+    "stake_wrongly_collected": _COLLECTION,
+    "commission_missing": _COMMISSION,
+    "commission_wrong": _COMMISSION,
+    "commission_unsettled": _COMMISSION,
+    "void_round_paid": ("payout due", "payout or collection"),
+    "float_unexplained": ("expected", "counted"),
+}
+"""Alert code → what its evidence's `due` and `paid` are; for the others, a payout."""
 
 _SUITS: Final = str.maketrans({"S": "♠", "H": "♥", "D": "♦", "C": "♣"})
 
@@ -115,7 +137,7 @@ def _texts(alert: AlertFact, languages: Languages) -> list[str]:
 def _evidence(alert: AlertFact, languages: Languages) -> Iterator[str]:
     """Yield a line each for the money, the cards and the people, as far as the alert names them."""
     evidence = alert.evidence
-    amounts = [("due", evidence.due), ("paid", evidence.paid)]
+    amounts = zip(_AMOUNTS.get(alert.code, _PAYOUT), (evidence.due, evidence.paid), strict=True)
     hands = [("player", evidence.player_cards), ("banker", evidence.banker_cards)]
     lines = (
         [(name, format_money(minor, alert.currency)) for name, minor in amounts if minor is not None],

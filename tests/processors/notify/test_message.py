@@ -78,6 +78,23 @@ def test_amounts_are_exact(minor: int, text: str) -> None:
     assert f"due HKD {text}\n" in body
 
 
+@pytest.mark.parametrize(
+    ("code", "line"),
+    [
+        ("underpaid", "應派 due HKD 1,000.00 · 實派 paid HKD 2,000.50"),
+        ("losing_stake_not_collected", "應收 due HKD 1,000.00 · 實收 collected HKD 2,000.50"),
+        ("stake_wrongly_collected", "應收 due HKD 1,000.00 · 實收 collected HKD 2,000.50"),
+        ("commission_missing", "應收佣金 due HKD 1,000.00 · 實收佣金 charged HKD 2,000.50"),
+        ("commission_wrong", "應收佣金 due HKD 1,000.00 · 實收佣金 charged HKD 2,000.50"),
+        ("commission_unsettled", "應收佣金 due HKD 1,000.00 · 實收佣金 charged HKD 2,000.50"),
+        ("void_round_paid", "應派 due HKD 1,000.00 · 派彩或收注 paid or collected HKD 2,000.50"),
+        ("float_unexplained", "應有 expected HKD 1,000.00 · 實點 counted HKD 2,000.50"),
+    ],
+)
+def test_amounts_are_called_what_they_are(code: str, line: str) -> None:
+    assert line in render(alert(1, code), "raised", "both", MACAU).body.splitlines()
+
+
 @pytest.mark.parametrize("code", ALERTS)
 def test_every_alert_of_the_catalogue_fits_a_locked_screen(code: str) -> None:
     message = render(alert(999, code), "corrected", "both", MACAU)
