@@ -1,9 +1,12 @@
 """What every test shares: how hypothesis runs, and the folders tests read."""
 
+import logging
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import structlog
 from hypothesis import settings
 
 REPOSITORY = Path(__file__).resolve().parent.parent
@@ -30,3 +33,13 @@ def vectors() -> Path:
     if not VECTORS.is_dir():
         pytest.skip("the folder of test vectors beside the repository is missing")
     return VECTORS
+
+
+@pytest.fixture(autouse=True)
+def logs_as_they_were() -> Iterator[None]:
+    """Put logging back after a command configured it: the next test may listen to it."""
+    root = logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+    yield
+    root.handlers, root.level = handlers, level
+    structlog.reset_defaults()
