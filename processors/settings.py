@@ -7,9 +7,10 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Final, Self
 
-from pydantic import BeforeValidator, Field, SecretStr, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, model_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
 
+from processors.logs.kafka_properties import check_properties
 from processors.notify.routing import NotificationSettings
 from processors.sql.settings import SqlSettings
 from schemas.configuration import TableConfiguration, TableEntry, preset
@@ -48,8 +49,8 @@ class FloorTable(StrictModel):
     tokens_sha256: tuple[Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")], ...] = Field(
         default=(),
         max_length=4,
-        description="SHA-256, in hex, of the token its controller shows the gateway; two while one replaces the other."
-        " A hash needs no secrecy.",
+        description="SHA-256, in hex, of the token its controller shows the gateway; two while one replaces the other;"
+        " none: the table can't send. `pitwatch token TABLE` makes both. A hash needs no secrecy.",
     )
 
     def entry(self) -> TableEntry:
@@ -184,6 +185,48 @@ class StoreSettings(StrictModel):
         return self
 
 
+def _no_reserved_property(properties: dict[str, SecretStr]) -> dict[str, SecretStr]:
+    check_properties(properties)
+    return properties
+
+
+class KafkaSettings(StrictModel):
+    """The Kafka cluster that the workers share; `pitwatch run` keeps its log in the data directory instead."""
+
+    bootstrap: Annotated[str, Field(pattern=r"^[^\s,:/]+:\d{1,5}(,[^\s,:/]+:\d{1,5})*$", max_length=2000)] = Field(
+        default="localhost:9092", description="Brokers to ask first, `host:port`, with commas between them."
+    )
+    properties: Annotated[dict[str, SecretStr], AfterValidator(_no_reserved_property)] = Field(
+        default={},
+        description="Properties of librdkafka, as text: `{\"security.protocol\" = \"SASL_SSL\", …}`. For TLS, SASL and"
+        " tuning; those that the log's guarantees rest on are refused. `${NAME}` stands for a secret.",
+    )
+    worker_id: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$")] | None = Field(
+        default=None,
+        description="What this worker is called, unique among those that run, and best the same after a restart. Left"
+        " out: the host's name.",
+    )
+    timeout_seconds: int = Field(
+        default=10, ge=1, le=300, description="How long is waited for brokers before work is told to try again later."
+    )
+    partitions: int = Field(
+        default=12,
+        ge=1,
+        le=1000,
+        description="Partitions of each topic: so many workers can share the tables. To be fixed before the first event.",
+    )
+    replication_factor: int | None = Field(
+        default=None, ge=1, le=10, description="Copies of each topic; left out: what the brokers have for a default."
+    )
+    fact_retention_days: int | None = Field(
+        default=None,
+        ge=1,
+        le=36_500,
+        description="Days after which facts are dropped from Kafka, from which a new store is filled; left out: never."
+        " Events are never dropped.",
+    )
+
+
 class MonitoringSettings(StrictModel):
     """What a process shows of itself over HTTP: `/healthz` and Prometheus' `/metrics`."""
 
@@ -225,6 +268,7 @@ class Settings(BaseSettings):
     floor: FloorSettings = Field(default=FloorSettings(), description="The floor.")
     gateway: GatewaySettings = Field(default=GatewaySettings(), description="The gateway for table controllers.")
     pipeline: PipelineSettings = Field(default=PipelineSettings(), description="From events to facts.")
+    kafka: KafkaSettings = Field(default=KafkaSettings(), description="The Kafka cluster.")
     store: StoreSettings = Field(default=StoreSettings(), description="The database.")
     sql: SqlSettings = Field(default=SqlSettings(), description="SQL over HTTP.")
     notifications: NotificationSettings = Field(

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
 
     from processors.embedded import EmbeddedPipeline
+    from processors.settings import Settings
 
 
 def run(
@@ -30,6 +31,7 @@ def run(
     configure_logs()
     logger = structlog.get_logger(__name__)
     settings = load_settings(config)
+    _warn(settings)
     stop = Stop()
     with (
         EmbeddedPipeline(settings, live=True) as pipeline,
@@ -47,6 +49,16 @@ def run(
         logger.info("stopping", signal=stop.signal)
         pipeline.raise_failure()
     logger.info("stopped")
+
+
+def _warn(settings: "Settings") -> None:
+    """Tell what the settings leave out: it is allowed, and easily an oversight."""
+    logger = structlog.get_logger(__name__)
+    silent = [table.table_id for table in settings.floor.tables if not table.tokens_sha256]
+    if silent:
+        logger.warning("tables_without_token", tables=silent, why="they can't send: `pitwatch token TABLE` makes one")
+    if not settings.notifications.routes:
+        logger.warning("no_notification_routes", why="nobody is told of alerts; they are only in the store")
 
 
 def _gateway(pipeline: "EmbeddedPipeline") -> "FastAPI":
