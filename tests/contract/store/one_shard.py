@@ -5,6 +5,7 @@ read and written in the process itself. So its Distributed tables are real ones.
 statements: that every server runs them, and that tables are replicated.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +18,7 @@ CLUSTER = "floor"
 
 CONFIG = """\
 <clickhouse>
-    <user_directories><users_xml><path>users.xml</path></users_xml><memory/></user_directories>
-    <access_control_improvements>
-        <settings_constraints_replace_previous>true</settings_constraints_replace_previous>
-    </access_control_improvements>
+    <user_directories><users_xml><path>users.xml</path></users_xml></user_directories>
     <logger><log>{folder}/log</log><errorlog>{folder}/log</errorlog><level>fatal</level></logger>
     <tcp_port>9000</tcp_port>
     <remote_servers>
@@ -39,7 +37,7 @@ USERS = """\
             <networks><ip>::/0</ip></networks>
             <profile>default</profile>
             <quota>default</quota>
-            <access_management>1</access_management>
+            {grants}
         </default>
     </users>
 </clickhouse>
@@ -51,11 +49,15 @@ def on_one_server(statement: str) -> str:
     return statement.replace(f" ON CLUSTER `{CLUSTER}`", "").replace("ENGINE = Replicated", "ENGINE = ")
 
 
-def to_one_shard(folder: Path) -> Connect:
-    """Return what opens clients of the cluster, which keeps its rows and its configuration in `folder`."""
+def to_one_shard(folder: Path, grants: Sequence[str] = ()) -> Connect:
+    """Return what opens clients of the cluster, which keeps its rows and its configuration in `folder`.
+
+    Its only user may do everything, or what `grants` say: statements that don't say to whom.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "config.xml").write_text(CONFIG.format(folder=folder))
-    (folder / "users.xml").write_text(USERS)
+    queries = "".join(f"<query>{grant}</query>" for grant in grants)
+    (folder / "users.xml").write_text(USERS.format(grants=f"<grants>{queries}</grants>" if grants else ""))
     path = f"{folder / 'data'}?config-file={folder / 'config.xml'}"
 
     def connect(session: Settings) -> Client:

@@ -1,0 +1,59 @@
+"""What a process shows of itself, and that every metric says what it means."""
+
+import re
+
+import httpx
+import pytest
+
+from processors import metrics
+from processors.metrics import REGISTRY, SINK_ROWS
+from processors.monitoring import monitored
+from processors.settings import MonitoringSettings
+
+SHOWN = MonitoringSettings(port=0)
+
+
+def test_process_without_troubles_is_well() -> None:
+    with monitored(SHOWN, dict) as url:
+        answer = httpx.get(f"{url}/healthz")
+    assert (answer.status_code, answer.json()) == (200, {"status": "well", "troubles": {}})
+
+
+def test_troubles_are_told_and_the_status_says_so() -> None:
+    troubles = {"sink": "the store is away"}
+    with monitored(SHOWN, lambda: troubles) as url:
+        assert httpx.get(f"{url}/healthz").status_code == 503
+        assert httpx.get(f"{url}/healthz").json()["troubles"] == troubles
+        troubles.clear()
+        assert httpx.get(f"{url}/healthz").status_code == 200
+
+
+def test_metrics_are_as_prometheus_reads_them() -> None:
+    SINK_ROWS.labels(kind="round").inc(3)
+    with monitored(SHOWN, dict) as url:
+        answer = httpx.get(f"{url}/metrics")
+    assert answer.headers["content-type"].startswith("text/plain; version=")
+    assert re.search(r'^pitwatch_sink_rows_total\{kind="round"\} [3-9]', answer.text, re.MULTILINE)
+    assert "process_resident_memory_bytes" in answer.text
+
+
+def test_nothing_is_shown_where_nobody_asked_for_it() -> None:
+    with monitored(MonitoringSettings(), dict) as url:
+        assert url == ""
+
+
+def ours() -> list[str]:
+    return [family.name for family in REGISTRY.collect() if family.name.startswith("pitwatch_")]
+
+
+@pytest.mark.parametrize("name", ours())
+def test_every_metric_has_a_unit_and_a_meaning(name: str) -> None:
+    (family,) = (family for family in REGISTRY.collect() if family.name == name)
+    assert family.documentation.endswith(".")
+    assert name.endswith(("_rows", "_records", "_seconds", "_queries", "_troubled")), "name what is counted, last"
+
+
+def test_list_holds_every_metric() -> None:
+    named = [name for name in vars(metrics) if name.isupper() and name != "REGISTRY" and not name.startswith("_")]
+    collectors = [name for name in named if not name.endswith("_COLLECTOR")]
+    assert len(collectors) == len(ours())
