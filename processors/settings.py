@@ -193,12 +193,12 @@ def _no_reserved_property(properties: dict[str, SecretStr]) -> dict[str, SecretS
 class KafkaSettings(StrictModel):
     """The Kafka cluster that the workers share; `pitwatch run` keeps its log in the data directory instead."""
 
-    bootstrap: Annotated[str, Field(pattern=r"^[^\s,:/]+:\d{1,5}(,[^\s,:/]+:\d{1,5})*$", max_length=2000)] = Field(
+    bootstrap: Annotated[str, Field(pattern=r"^[^\s,/]+:\d{1,5}(,[^\s,/]+:\d{1,5})*$", max_length=2000)] = Field(
         default="localhost:9092", description="Brokers to ask first, `host:port`, with commas between them."
     )
     properties: Annotated[dict[str, SecretStr], AfterValidator(_no_reserved_property)] = Field(
         default={},
-        description="Properties of librdkafka, as text: `{\"security.protocol\" = \"SASL_SSL\", …}`. For TLS, SASL and"
+        description='Properties of librdkafka, as text: `{"security.protocol" = "SASL_SSL", …}`. For TLS, SASL and'
         " tuning; those that the log's guarantees rest on are refused. `${NAME}` stands for a secret.",
     )
     worker_id: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$")] | None = Field(
@@ -213,18 +213,15 @@ class KafkaSettings(StrictModel):
         default=12,
         ge=1,
         le=1000,
-        description="Partitions of each topic: so many workers can share the tables. To be fixed before the first event.",
+        description="Partitions of each topic: so many workers can share the tables. For good from the first event on.",
     )
     replication_factor: int | None = Field(
         default=None, ge=1, le=10, description="Copies of each topic; left out: what the brokers have for a default."
     )
-    fact_retention_days: int | None = Field(
-        default=None,
-        ge=1,
-        le=36_500,
-        description="Days after which facts are dropped from Kafka, from which a new store is filled; left out: never."
-        " Events are never dropped.",
-    )
+
+    def plain_properties(self) -> dict[str, str]:
+        """Return the properties with their secrets, for librdkafka alone."""
+        return {name: text.get_secret_value() for name, text in self.properties.items()}
 
 
 class MonitoringSettings(StrictModel):

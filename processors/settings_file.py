@@ -118,9 +118,16 @@ def _with_secrets(settings: Settings, file: Path | None) -> dict[str, BaseModel]
     filling = _Filling(_read_secrets(settings.notifications.secrets_file) | dict(os.environ), file)
     notifications = _with_urls(settings.notifications, filling)
     password = filling.fill(settings.store.password, ("store", "password"))
+    properties = {
+        name: filling.fill(text, ("kafka", "properties", name)) for name, text in settings.kafka.properties.items()
+    }
     if filling.problems:
         raise InvalidSettings(tuple(filling.problems))
-    return {"notifications": notifications, "store": settings.store.model_copy(update={"password": password})}
+    return {
+        "notifications": notifications,
+        "store": settings.store.model_copy(update={"password": password}),
+        "kafka": settings.kafka.model_copy(update={"properties": properties}),
+    }
 
 
 def _with_urls(notifications: NotificationSettings, filling: "_Filling") -> NotificationSettings:

@@ -24,10 +24,10 @@ variables too; only those with two underscores are taken for settings, and refus
 
 ## Secrets
 
-Only the routes' URLs and `store.password` hold any. Write `${NAME}` there, and keep the secret in the environment
-variable `NAME` or in `notifications.secrets_file`, a TOML file of `NAME = "value"` lines that nobody but its owner and
-group may read. What a value holds goes into a URL as it is, so it must be percent-encoded already. Neither errors, nor
-logs, nor printed settings show a secret. A hash (`…_sha256`) needs no secrecy.
+The routes' URLs, `store.password` and `kafka.properties` may hold some. Write `${NAME}` there, and keep the secret in the
+environment variable `NAME` or in `notifications.secrets_file`, a TOML file of `NAME = "value"` lines that nobody but its
+owner and group may read. What a value holds goes into a URL as it is, so it must be percent-encoded already. Neither
+errors, nor logs, nor printed settings show a secret. A hash (`…_sha256`) needs no secrecy.
 
 <!-- Made by `python -m processors.settings_page > docs/settings.md`; change the descriptions in the code instead. -->
 """
@@ -37,6 +37,7 @@ _SECTIONS: Final[dict[str, str]] = {
     "FloorTable": "[[floor.tables]]",
     "GatewaySettings": "[gateway]",
     "PipelineSettings": "[pipeline]",
+    "KafkaSettings": "[kafka]",
     "StoreSettings": "[store]",
     "SqlSettings": "[sql]",
     "SqlUser": "[[sql.users]]",
@@ -93,6 +94,8 @@ def _values(field: Schema) -> str:
         return f"{field['minimum']:,} to {field['maximum']:,}"
     if field.get("type") == "array" and isinstance(items := field["items"], dict):
         return f"list of {_values(items)}"
+    if isinstance(named := field.get("additionalProperties"), dict):
+        return f"table of {_values(named)}"
     return _WORDS[str(field.get("format", field["type"]))]
 
 
@@ -101,7 +104,7 @@ _WORDS: Final = {"path": "path", "password": "secret text", "string": "text", "b
 
 def _default(value: JsonValue) -> str:
     """Return a default as TOML writes it; what is left out has none."""
-    return "none" if value is None or value == [] else f"`{json.dumps(value)}`"
+    return "none" if value is None or value in ([], {}) else f"`{json.dumps(value)}`"
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 Nothing of Kafka is imported here, so that settings can be checked where it isn't installed.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 Properties = Mapping[str, str]
@@ -36,8 +36,8 @@ RESERVED: Final[dict[str, str]] = {
 """Property → why it isn't a site's to set."""
 
 
-def check_properties(properties: Properties) -> None:
-    """Raise `ValueError` for a property which the log sets itself."""
+def check_properties(properties: Iterable[str]) -> None:
+    """Raise `ValueError` for the name of a property which the log sets itself."""
     for name in properties:
         if name in RESERVED:
             raise ValueError(f"{name!r} can't be set: {RESERVED[name]}")
