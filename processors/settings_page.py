@@ -24,10 +24,10 @@ variables too; only those with two underscores are taken for settings, and refus
 
 ## Secrets
 
-The routes' URLs, `store.password` and `kafka.properties` may hold some. Write `${NAME}` there, and keep the secret in the
-environment variable `NAME` or in `notifications.secrets_file`, a TOML file of `NAME = "value"` lines that nobody but its
-owner and group may read. What a value holds goes into a URL as it is, so it must be percent-encoded already. Neither
-errors, nor logs, nor printed settings show a secret. A hash (`…_sha256`) needs no secrecy.
+The routes' URLs, `store.password` and `kafka.properties` may hold some. Write `${NAME}` there, and keep the secret in
+the environment variable `NAME` or in `notifications.secrets_file`, a TOML file of `NAME = "value"` lines that nobody
+but its owner and group may read. What a value holds goes into a URL as it is, so it must be percent-encoded already.
+Neither errors, nor logs, nor printed settings show a secret. A hash (`…_sha256`) needs no secrecy.
 
 <!-- Made by `python -m processors.settings_page > docs/settings.md`; change the descriptions in the code instead. -->
 """
