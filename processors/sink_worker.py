@@ -110,9 +110,8 @@ class SinkWorker:
             self._store = self._open_store()
         now = self._clock()
         if self._sink is None or now - self._checked_at >= IDENTITY_SECONDS:
-            before = self._store.identity if self._sink is not None else ""
             self._store.attach()
-            if before and self._store.identity != before:
+            if self._sink is not None and self._sink.group != group_of(self._store):
                 raise OtherStore(
                     "the store's database was replaced while it was being filled. Start the sink again: it fills the"
                     " new one from the beginning of the log"
