@@ -13,6 +13,7 @@ from schemas.events import EVENT_TYPES, SYSTEM_EVENT_TYPES, CardDrawn, Event
 from schemas.export import Document, event_schema, fact_schema, summary_of
 from schemas.facts import FACT_KEYS, FACT_KINDS, Fact
 from schemas.fields import EventId, Name, Ratio, TableId
+from schemas.refusals import REFUSALS, STORE_REFUSALS
 from schemas.structs import struct_of
 from schemas.topics import FACT_TOPICS
 from schemas.upcasters import UPCASTERS
@@ -92,7 +93,12 @@ def events_page() -> str:
         "\n".join(f"- **{name}**: {meaning}" for name, meaning in _TEXTS.values()),
         "## What is refused",
         "A message that is no event goes to `dead-letters` with its bytes, one of these reasons, and what was wrong.",
-        _rows(("reason", "meaning"), ((f"`{reason}`", meaning) for reason, meaning in REASONS.items())),
+        _reasons(REASONS),
+        "So does an event that can't be used where it stands.",
+        _reasons(REFUSALS),
+        "And so does what the store can't hold.",
+        _reasons(STORE_REFUSALS),
+        "A line that the gateway refused and kept has the gateway's reason, and a detail that says so.",
         "## Types",
         *(_event_section(kind, envelope) for kind in EVENT_TYPES),
         "## Table configuration",
@@ -100,6 +106,10 @@ def events_page() -> str:
         *_nested_sections(event_schema("configuration_published")),
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def _reasons(reasons: Mapping[str, str]) -> str:
+    return _rows(("reason", "meaning"), ((f"`{reason}`", meaning) for reason, meaning in reasons.items()))
 
 
 def facts_page() -> str:

@@ -18,6 +18,7 @@ from schemas.events import EVENT_ADAPTER, EVENT_TYPES, Event
 from schemas.facts import FACT_KINDS, Fact
 from schemas.fields import EARLIEST, LATEST, NAME_PATTERN
 from schemas.ids import TABLE_ID_PATTERN
+from schemas.refusals import REFUSALS
 from schemas.shapes import Shape
 from schemas.structs import has_validators, patterned, struct_of
 from schemas.upcasters import upcast
@@ -41,9 +42,23 @@ REASONS: Final[dict[str, str]] = {
 }
 """Why bytes are no event: code → what it means."""
 
+SEAL: Final = b"rejected by the gateway, "
+"""What the gateway puts before a line that must never be taken for an event: this, a reason, `SEAL_END`, the line."""
+
+SEAL_END: Final = b": "
+
+SEALED: Final[dict[bytes, str]] = {
+    **{reason.encode(): reason for reason in (*REASONS, "wrong_table", "system_type")},
+    b"conflicting": "conflict",
+}
+"""Reasons as the gateway writes them into a seal → the same as dead letters name them."""
+
 
 class InvalidEvent(PitwatchError, ValueError):
-    """Raised for bytes that are no event. `reason` is one of `REASONS`, the message says where and what."""
+    """Raised for bytes that are no event. `reason` is one of `REASONS`, the message says where and what.
+
+    Of a line that the gateway sealed the reason is the gateway's, one of `SEALED`.
+    """
 
     def __init__(self, reason: str, detail: str, event_id: str = "", shoe: int = 0, round: int = 0) -> None:
         super().__init__(f"{reason}: {detail}")
@@ -131,6 +146,8 @@ def _is_shallow(raw: bytes) -> bool:
 
 def _decode_slowly(raw: bytes) -> Event:
     """Give the models the last word on what the fast path refused."""
+    if raw.startswith(SEAL):
+        raise _unseal(raw)
     if len(raw) > MAX_EVENT_BYTES:
         raise InvalidEvent("too_long", f"{len(raw)} bytes; an event has at most {MAX_EVENT_BYTES}")
     try:
@@ -147,6 +164,20 @@ def _decode_slowly(raw: bytes) -> Event:
     if "schema_version" in newest and (type(version) is not int or version != current):
         raise InvalidEvent("unknown_version", f"{kind} has no version {_short(version)}", **_place(parsed))
     return _judge(raw, parsed) if newest is parsed else validate_event(newest)
+
+
+def _unseal(raw: bytes) -> InvalidEvent:
+    """Return the gateway's refusal of a line that it sealed, with the line's place as far as that can be read."""
+    said, _, line = raw.removeprefix(SEAL).partition(SEAL_END)
+    reason = SEALED.get(said)
+    if reason is None:
+        return InvalidEvent("not_json", "no JSON text, though it begins as what the gateway refused")
+    detail = f"the gateway refused it: {(REASONS | REFUSALS)[reason]}"
+    try:
+        parsed = from_json(line) if len(line) <= MAX_EVENT_BYTES else None
+    except ValueError:
+        parsed = None
+    return InvalidEvent(reason, detail, **_place(parsed if isinstance(parsed, dict) else {}))
 
 
 def validate_event(parsed: dict[str, JsonValue]) -> Event:

@@ -12,7 +12,7 @@ import msgspec
 
 from schemas.events import SYSTEM_EVENT_TYPES, Event
 from schemas.ids import SYSTEM_EPOCH
-from schemas.wire import MAX_EVENT_BYTES, InvalidEvent, decode_event, encode
+from schemas.wire import MAX_EVENT_BYTES, SEAL, SEAL_END, InvalidEvent, decode_event, encode
 
 
 class Verdict(NamedTuple):
@@ -39,6 +39,10 @@ _NO_CLAIM: Final = _Claim()
 
 def judge(line: int, raw: bytes, table_id: str) -> Verdict:
     """Judge one line that came with the token of `table_id`."""
+    if raw.startswith(SEAL):
+        # Nobody else may speak in the gateway's name.
+        detail = "no JSON text, but the gateway's own words"
+        return Verdict(line, sealed(raw[: MAX_EVENT_BYTES + 1], "not_json"), reason="not_json", detail=detail)
     try:
         event = decode_event(raw)
     except InvalidEvent as error:
@@ -79,4 +83,4 @@ def _harmless(raw: bytes, table_id: str) -> bool:
 
 def sealed(raw: bytes, reason: str) -> bytes:
     """Return `raw` as a record that says why it was rejected and that no version reads as an event."""
-    return b"rejected by the gateway, " + reason.encode() + b": " + raw
+    return SEAL + reason.encode() + SEAL_END + raw

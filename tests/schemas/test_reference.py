@@ -1,5 +1,6 @@
 """The reference pages: committed as the code writes them, and every type, kind, field and code on them."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -17,9 +18,10 @@ from schemas.configuration import (
 from schemas.events import EVENT_TYPES, SYSTEM_EVENT_TYPES, Event
 from schemas.facts import FACT_KEYS, FACT_KINDS, FACT_MODELS, Evidence, Fact
 from schemas.reference import pages
+from schemas.refusals import REFUSALS, STORE_REFUSALS
 from schemas.topics import FACT_TOPICS
 from schemas.upcasters import UPCASTERS
-from schemas.wire import REASONS, decode_event, encode
+from schemas.wire import REASONS, SEALED, decode_event, encode
 
 PAGES = pages()
 COMMAND = "run `pitwatch schema reference --out docs` and commit what it writes"
@@ -97,7 +99,11 @@ def test_links_lead_to_sections(page: dict[str, str]) -> None:
 
 
 def test_reasons_and_alert_codes_are_listed() -> None:
-    assert {name: cells[0] for name, cells in rows(EVENTS["What is refused"]).items()} == REASONS
+    listed = {name: cells[0] for name, cells in rows(EVENTS["What is refused"]).items()}
+    # The second table and the third have heads too.
+    listed = {name: meaning for name, meaning in listed.items() if name not in {"reason", "---"}}
+    assert listed == REASONS | REFUSALS | STORE_REFUSALS
+    assert set(SEALED.values()) <= listed.keys()
     assert {name: tuple(cells) for name, cells in rows(FACTS["Alert catalogue"]).items()} == ALERTS
 
 
@@ -143,3 +149,13 @@ def test_versions_later_than_the_first_are_named() -> None:
 
 def test_every_model_of_a_fact_is_on_the_page() -> None:
     assert len([heading for heading in FACTS if heading in FACT_KINDS]) == len(FACT_MODELS)
+
+
+def test_every_reason_that_the_source_gives_is_listed() -> None:
+    """Read from the source, so that a new refusal can't be forgotten here."""
+    root = Path(__file__).parents[2] / "processors"
+    given = re.compile(r'(?:_refuse\(entry, |Unusable\(\s*|dead_letter\([\w.]+, entry, |return )"([a-z_]+)", ')
+    sources = [path.read_text() for path in (root / "reconstruct").glob("*.py")]
+    found = {reason for text in sources for reason in given.findall(text)}
+    assert {"conflict", "too_late", "numbering", "wrong_table", "correction", "no_such_bet"} <= found
+    assert found <= REFUSALS.keys()

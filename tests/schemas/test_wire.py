@@ -20,6 +20,8 @@ from schemas.wire import (
     MAX_EVENT_BYTES,
     QUICK_BYTES,
     REASONS,
+    SEAL,
+    SEALED,
     SHALLOW_BYTES,
     InvalidEvent,
     decode_event,
@@ -346,3 +348,31 @@ def test_unknown_fields_are_not_part_of_the_event() -> None:
     decoded = decode_event(as_bytes(event("heartbeat", firmware="2.1")))
     assert "firmware" not in msgspec.structs.asdict(decoded)  # type: ignore[arg-type]  # a twin, typed as its model
     assert decoded == decode_event(as_bytes(event("heartbeat", firmware="é")))
+
+
+@pytest.mark.parametrize(("said", "reason"), SEALED.items())
+def test_what_the_gateway_refused_keeps_its_reason_and_its_place(said: bytes, reason: str) -> None:
+    line = json.dumps({"event_id": "T02:1:7", "shoe": 3, "round": 12, "note": "a: b"}).encode()
+    refusal = outcome(SEAL + said + b": " + line)
+    assert isinstance(refusal, InvalidEvent)
+    assert (refusal.reason, refusal.event_id, refusal.shoe, refusal.round) == (reason, "T02:1:7", 3, 12)
+    assert refusal.detail.startswith("the gateway refused it: ")
+
+
+@given(st.sampled_from(sorted(SEALED)), valid_events().map(as_bytes))
+def test_what_is_sealed_is_never_an_event(said: bytes, line: bytes) -> None:
+    assert isinstance(outcome(SEAL + said + b": " + line), InvalidEvent)
+
+
+@pytest.mark.parametrize("line", [b"", b"\xff", b"[1]", b"{", b"[" * 60_000, b" " * MAX_EVENT_BYTES + b"{}"])
+def test_sealed_bytes_of_any_kind_have_no_place(line: bytes) -> None:
+    refusal = outcome(SEAL + b"too_long: " + line)
+    assert isinstance(refusal, InvalidEvent)
+    assert (refusal.reason, refusal.event_id, refusal.shoe, refusal.round) == ("too_long", "", 0, 0)
+
+
+@pytest.mark.parametrize("raw", [SEAL, SEAL + b"bored: {}", b" " + SEAL + b"wrong_table: {}", SEAL.upper()])
+def test_what_only_looks_sealed_is_no_json(raw: bytes) -> None:
+    refusal = outcome(raw)
+    assert isinstance(refusal, InvalidEvent)
+    assert refusal.reason == "not_json"

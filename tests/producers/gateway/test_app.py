@@ -85,6 +85,13 @@ def test_what_only_others_may_write_is_kept_sealed(gateway: Gateway, line: bytes
         decode_event(record)
 
 
+def test_nobody_else_speaks_in_the_gateways_name(gateway: Gateway) -> None:
+    line = b"rejected by the gateway, wrong_table: " + event(1)
+    (result,) = gateway.post(line).json()["results"]
+    assert (result["status"], result["reason"]) == ("rejected", "not_json")
+    assert gateway.log.kept() == [("T01", b"rejected by the gateway, not_json: " + line)]
+
+
 def test_longest_line_is_cut_in_the_log_and_still_too_long(gateway: Gateway) -> None:
     (result,) = gateway.post(b"A" * 1_000_000).json()["results"]
     assert result["reason"] == "too_long"
