@@ -27,7 +27,7 @@ from processors.notify.port import NotifierTransport
 from processors.reconstruct.fold import FoldSettings
 from processors.reconstructor import OnFacts, Reconstructor
 from processors.settings import Settings
-from processors.store.port import StoreUnavailable
+from processors.store.port import RowsRefused, StoreUnavailable
 from processors.store.sink import Sink
 from schemas.log import LogUnavailable
 from schemas.topics import TABLE_EVENTS
@@ -46,8 +46,11 @@ SWITCH_SECONDS: Final = 0.0005
 COLLECT_AFTER: Final = 100_000
 """Container objects made, and not freed, before the collector looks at the newest."""
 
-OUTAGES: Final = (LogUnavailable, StoreUnavailable, OutboxUnavailable)
-"""What loops wait out: the disk is full, a file is locked, a service is away."""
+OUTAGES: Final = (LogUnavailable, StoreUnavailable, OutboxUnavailable, RowsRefused)
+"""What loops wait out: the disk is full, a file is locked, a service is away.
+
+The store refuses rows only where it refuses their dead letters as well: its schema is wrong, and the rest can go on.
+"""
 
 _logger: Final = structlog.get_logger(__name__)
 
@@ -220,7 +223,11 @@ class EmbeddedPipeline:
 
     def health(self) -> Health:
         """Return how far the loops are behind, and what troubles them. Raises `LogUnavailable`."""
-        return Health(self.reconstructor.behind(), self.sink.behind(), self._standing.troubles())
+        return Health(self.reconstructor.behind(), self.sink.behind(), self.troubles())
+
+    def troubles(self) -> dict[str, str]:
+        """Return what each loop that can't work now says is wrong."""
+        return self._standing.troubles()
 
     def raise_failure(self) -> None:
         """Raise what a loop died of, if one did."""

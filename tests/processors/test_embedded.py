@@ -25,7 +25,7 @@ from processors.notify.routing import NotificationSettings, Route
 from processors.reconstructor import GROUP
 from processors.settings import FloorSettings, FloorTable, PipelineSettings, Settings
 from processors.settings_file import load_settings
-from processors.store.port import StoreUnavailable
+from processors.store.port import RowsRefused, StoreUnavailable
 from schemas.configuration import TableConfiguration, preset
 from schemas.facts import AlertFact, Fact
 from schemas.log import LogUnavailable
@@ -189,6 +189,24 @@ def test_store_that_is_away_is_waited_for(tmp_path: Path, monkeypatch: pytest.Mo
         pipeline.drain()
         assert pipeline.store.query("SELECT count() FROM events", fmt="TSV") == b"1\n"
     assert [entry["event"] for entry in logs] == ["loop_waits", "loop_recovered"]
+
+
+def test_store_that_refuses_dead_letters_too_stops_nobody_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(kind: str, rows: Sequence[bytes]) -> None:
+        raise RowsRefused(f"{kind}: no such column")
+
+    facts = Facts()
+    with capture_logs(), working(settings_of(tmp_path), live=True, on_facts=facts) as pipeline:
+        monkeypatch.setattr(pipeline.store, "insert", refuse)
+        send(pipeline, opening())
+        assert pipeline._standing.wait_for(lambda: "sink" in pipeline.troubles(), PATIENCE_SECONDS)
+        send(pipeline, event(2, occurred_at="2027-01-01T00:00:00Z"))
+        facts.wait_for_alert("clock_skew")
+        assert pipeline.troubles() == {"sink": "dead_letter: no such column"}
+        assert not pipeline.stopping.is_set()
+    with working(settings_of(tmp_path)) as pipeline:
+        pipeline.drain()
+        assert pipeline.store.query("SELECT count() FROM events", fmt="TSV") == b"2\n"
 
 
 def test_log_that_is_full_is_waited_for_and_no_decision_lost(tmp_path: Path) -> None:
