@@ -109,6 +109,23 @@ def test_other_peoples_files_and_binaries_are_passed_over(tmp_path: Path) -> Non
     assert [line.path for line in lines_of(tmp_path)] == [".ci/run", "docs/ours.md"]
 
 
+QUOTED_PATH = re.compile(r"(?<!`)`(?P<path>[\w.-]+(?:/[\w.-]+)+/?)`(?!`)")
+FENCE = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)
+
+
+def test_docs_name_files_that_exist(repository: Path) -> None:
+    """A path in backticks whose first folder is one of ours is there."""
+    folders = {path.name for path in repository.iterdir() if path.is_dir() and path.name not in NOT_OURS}
+    named = {
+        (page.relative_to(repository).as_posix(), found["path"])
+        for page in [repository / "README.md", repository / "CONTRIBUTING.md", *(repository / "docs").glob("*.md")]
+        for found in QUOTED_PATH.finditer(FENCE.sub("", page.read_text(encoding="utf-8")))
+    }
+    ours = {(page, path) for page, path in named if path.split("/")[0] in folders}
+    assert ours, "the pages name no file at all"
+    assert {(page, path) for page, path in ours if not (repository / path).exists()} == set()
+
+
 PIN = re.compile(r"(?P<name>[A-Za-z0-9][\w.-]*)==(?P<version>[\w.!+]+)")
 
 
