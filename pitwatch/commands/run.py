@@ -36,7 +36,7 @@ def run(
     with (
         EmbeddedPipeline(settings, live=True) as pipeline,
         run_sql(settings.data_directory / STORE_FOLDER, settings) as sql,
-        monitored(settings.monitoring, lambda: pipeline.health().troubles) as monitoring,
+        monitored(settings.monitoring, pipeline.troubles) as monitoring,
     ):
         pipeline.start()
         # No table is to be heard before its configuration is in the log.
