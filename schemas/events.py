@@ -31,7 +31,15 @@ from schemas.ids import EVENT_ID_PATTERN, SYSTEM_EPOCH, event_id
 
 Outcome = Literal["player", "banker", "tie"]
 RoundKind = Literal["live", "demonstration"]
-HandPosition = Annotated[int, Field(ge=1, le=3, description="Place of the card in its hand, in dealing order.")]
+HandPosition = Annotated[
+    int,
+    Field(
+        ge=1,
+        le=6,
+        description="Place of the card in its hand, in dealing order. A hand has three at most (art. 9); what lies"
+        " beyond them is a card too many, which a table must be able to tell of.",
+    ),
+]
 PatronId = Annotated[Name | None, Field(description="The patron, where the table knows who it is.")]
 
 

@@ -1,7 +1,17 @@
 """Events of cards and of the dealer's call."""
 
+from typing import Final
+
 from processors.reconstruct.bet_steps import MAIN_BETS_ON, close_betting
-from processors.reconstruct.dealing import due_hand, has_hands, judge_draw, judge_round, review
+from processors.reconstruct.dealing import (
+    due_hand,
+    has_hands,
+    judge_draw,
+    judge_round,
+    judge_surplus,
+    review,
+    surplus_card,
+)
 from processors.reconstruct.refusals import Unusable
 from processors.reconstruct.rounds import round_of
 from processors.reconstruct.state import RoundState, ShoeState
@@ -10,6 +20,9 @@ from processors.rules.hands import view
 from processors.rules.procedure import called_result, holder
 from schemas.events import CardCorrected, CardDrawn, CardExposed, CardsHeldBy, Event, ResultCalled
 
+MOST_CARDS: Final = 3
+"""Art. 9: two cards and one third card a hand."""
+
 
 def card_drawn(table: Table, event: CardDrawn) -> None:
     """A card goes to a hand: judged at once where it could not have been right (arts. 7 and 9)."""
@@ -17,6 +30,9 @@ def card_drawn(table: Table, event: CardDrawn) -> None:
     if not play.betting_closed:
         close_betting(table, event, play)
     cards = play.player if event.hand == "player" else play.banker
+    if event.position > MOST_CARDS and len(cards) == MOST_CARDS:
+        _deal_too_many(table, event, play)
+        return
     if event.position != len(cards) + 1:
         _out_of_place(play, event, len(cards))
     is_judged = play.complete and not play.voided
@@ -29,6 +45,31 @@ def card_drawn(table: Table, event: CardDrawn) -> None:
         if play.dealing_errors:
             review(table, event)
         judge_draw(table, event, due, opening=opening)
+
+
+def _deal_too_many(table: Table, event: CardDrawn, play: RoundState) -> None:
+    """A fourth card for a hand (art. 9 gives one third card): it counts for nothing, and must be taken out again."""
+    name = surplus_card(event.hand, event.position)
+    if name in play.surplus:
+        raise Unusable("card_position", f"{name} was dealt already; an error is put right by card_corrected")
+    play.surplus.append(name)
+    play.card_event_ids.append(event.event_id)
+    see_card(table, event, event.card)
+    if play.complete and not play.voided:
+        judge_surplus(table, event, name)
+
+
+def _correct_surplus(table: Table, event: CardCorrected, play: RoundState) -> None:
+    name = surplus_card(event.hand, event.position)
+    if name not in play.surplus:
+        raise Unusable("card_position", f"{name} was not dealt, so it can't be corrected")
+    play.card_event_ids.append(event.event_id)
+    if event.card is not None:
+        see_card(table, event, event.card)
+    else:
+        play.surplus.remove(name)
+        if play.complete:
+            review(table, event, reason=event.reason, position=event.position)
 
 
 def _out_of_place(play: RoundState, event: CardDrawn, held: int) -> None:
@@ -56,6 +97,9 @@ def see_card(table: Table, event: Event, card: str) -> None:
 def card_corrected(table: Table, event: CardCorrected) -> None:
     """A card is read anew, taken out or replaced (art. 10)."""
     play = round_of(table, event)
+    if event.position > MOST_CARDS:
+        _correct_surplus(table, event, play)
+        return
     cards = play.player if event.hand == "player" else play.banker
     place = event.position - 1
     if place > len(cards) or (place == len(cards) and event.card is None):

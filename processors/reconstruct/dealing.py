@@ -31,6 +31,16 @@ def judge_draw(table: Table, event: CardDrawn, due: str | None, *, opening: bool
         _raise_tableau(table, event, only_drawn=event.hand)
 
 
+def surplus_card(hand: str, position: int) -> str:
+    """Return the name of a card beyond a hand's third: ``player 4``."""
+    return f"{hand} {position}"
+
+
+def judge_surplus(table: Table, event: CardDrawn, name: str) -> None:
+    """Raise the error of a card beyond a hand's third, which art. 9 gives to nobody."""
+    _raise(table, event, "third_card_drawn", name, "9", expected="9", actual="drew")
+
+
 def judge_round(table: Table, event: Event) -> None:
     """Judge the finished hands by art. 9, once; a correction makes it due again."""
     play = table.play()
@@ -76,7 +86,7 @@ def review(table: Table, event: Event, *, reason: str = "drawn", position: int =
             # Cards that went out of order are put right by dealing them anew, never by one more or a better reading.
             stands = reason != "misdeal" or (position > 2) == (error.item == "7(1)")
         else:
-            stands = (error.code, error.hand) in standing
+            stands = (error.code, error.hand) in standing or error.hand in play.surplus
         if not stands:
             play.dealing_errors.remove(error)
             evidence = EvidenceRow(

@@ -80,6 +80,7 @@ class RoundState(msgspec.Struct, gc=False):
     voided: bool = False
     bets: dict[str, BetState] = {}
     dealing_errors: list[DealingError] = []
+    surplus: list[str] = []
     erred: bool = False
     mismatch: bool = False
     judged: bool = False

@@ -63,18 +63,26 @@ def test_missing_third_card_is_found_at_the_call() -> None:
     assert (alert.evidence.expected, alert.evidence.actual) == ("9(1)", "stood")
 
 
-def test_missing_third_card_is_found_at_the_first_chip_moved() -> None:
+def test_missing_third_card_is_found_at_the_end_at_the_latest() -> None:
     """Arts. 9(1) and 10: whoever pays without calling has not dealt the card either."""
     scene = dealt("2S 3H", "7D KC")
     scene.of_round("stake_collected", bet_id="B1", amount=100_000)
+    scene.close()
     assert scene.codes == ["third_card_missed", "uncorrected_round_paid"]
 
 
-def test_missing_third_card_is_found_at_the_end_at_the_latest() -> None:
-    scene = dealt("2S 3H", "7D KC")
-    scene.withdraw("B1")
+def test_side_bets_may_be_settled_before_the_third_card() -> None:
+    """Arts. 9(1), 10 and 13(4): a pair is decided by two cards, and a card yet to come is none that was missed."""
+    scene = playing()
+    scene.begin()
+    scene.bet("player_pair", 100_000)
+    scene.no_more_bets()
+    scene.deal("2S 3H", "7D KC")
+    scene.of_round("stake_collected", bet_id="B1", amount=100_000)
+    scene.draw("player", "4H", 3)
+    scene.call()
     scene.close()
-    assert "third_card_missed" in scene.codes
+    assert scene.codes == []
 
 
 def test_third_card_dealt_after_the_call_puts_the_miss_right() -> None:
@@ -256,8 +264,9 @@ def test_card_for_a_place_taken_is_refused() -> None:
     scene.draw("banker", "5C", position=2)
     (letter,) = scene.dead_letters
     assert (letter.reason, letter.shoe, letter.round) == ("card_position", 1, 1)
-    assert scene.state.round is not None
-    assert scene.state.round.banker == ["7D", "KC"]
+    scene.call("player")
+    scene.close()
+    assert (scene.codes, scene.round().banker_cards) == (["round_incomplete"], ("7D", "KC"))
 
 
 # -- art. 10: void, or paid ------------------------------------------------------------------------------------------
@@ -433,3 +442,72 @@ def test_round_cancelled_for_an_error_though_a_card_lay_face_up(put_right: bool)
     scene.void("misdeal")
     scene.close()
     assert scene.codes == ["third_card_drawn"]
+
+
+def fourth_card() -> Scene:
+    """Return a table at which the banker was dealt a fourth card."""
+    scene = dealt("2S 3H KC", "2D KC 4C")
+    scene.of_round("card_drawn", hand="banker", position=4, card="9H")
+    return scene
+
+
+def test_fourth_card_is_one_too_many() -> None:
+    """Art. 9 gives a hand one third card: what lies beyond it is told, and counts for nothing."""
+    scene = fourth_card()
+    alert = scene.alert("third_card_drawn")
+    assert (alert.alert_id, alert.evidence.expected) == ("BAC-01:1:1:third_card_drawn:banker 4", "9")
+    scene.call()
+    scene.settle()
+    scene.close()
+    assert scene.codes == ["third_card_drawn", "uncorrected_round_paid"]
+    assert (scene.round().banker_cards, scene.round().status) == (("2D", "KC", "4C"), "settled")
+
+
+def test_fourth_card_taken_out_is_put_right() -> None:
+    """Art. 10."""
+    scene = fourth_card()
+    scene.of_round("card_corrected", hand="banker", position=4, reason="misdeal")
+    scene.call()
+    scene.settle()
+    scene.close()
+    assert [(alert.code, alert.status) for alert in scene.alerts] == [("third_card_drawn", "corrected")]
+
+
+def test_fourth_card_that_was_misread_never_lay_there() -> None:
+    scene = fourth_card()
+    scene.of_round("card_corrected", hand="banker", position=4, reason="misread", card="8H")
+    assert scene.codes == ["third_card_drawn"]
+    scene.of_round("card_corrected", hand="banker", position=4, reason="misread")
+    assert scene.codes == []
+
+
+def test_fourth_card_stands_whatever_is_corrected_beside_it() -> None:
+    scene = fourth_card()
+    scene.misread("player", 1, "2C")
+    assert scene.codes == ["third_card_drawn"]
+
+
+def test_fourth_card_in_a_round_not_fully_seen_or_void_accuses_nobody() -> None:
+    scene = dealt("2S 3H KC", "2D KC 4C")
+    scene.void()
+    scene.of_round("card_drawn", hand="banker", position=4, card="9H")
+    assert scene.codes == []
+    scene = playing()
+    scene.begin()
+    with scene.lost():
+        scene.bet("player")
+    scene.deal("2S 3H KC", "2D KC 4C")
+    scene.pass_gap_limit()
+    scene.of_round("card_drawn", hand="banker", position=4, card="9H")
+    scene.of_round("card_corrected", hand="banker", position=4, reason="misdeal")
+    assert "third_card_drawn" not in scene.codes
+
+
+@pytest.mark.parametrize("known", [False, True], ids=["correction of none", "the same again"])
+def test_fourth_card_that_makes_no_sense_is_refused(known: bool) -> None:
+    scene = fourth_card() if known else dealt("2S 3H KC", "2D KC 4C")
+    if known:
+        scene.of_round("card_drawn", hand="banker", position=4, card="9H")
+    else:
+        scene.of_round("card_corrected", hand="banker", position=4, reason="misdeal")
+    assert scene.refusals == ["card_position"]
