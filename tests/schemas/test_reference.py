@@ -115,7 +115,7 @@ def test_the_example_is_an_event() -> None:
 @pytest.mark.parametrize(
     ("section", "field", "cells"),
     [
-        ("card_drawn", "position", ["whole number, 1 to 3", "required"]),
+        ("card_drawn", "position", ["whole number, 1 to 6", "required"]),
         ("card_drawn", "card", ["card, such as `10H` or `AS`", "required"]),
         ("card_burned", "card", ["card, such as `10H` or `AS`, or null", "null"]),
         ("bet_placed", "bet", ["bet of the catalogue", "required"]),

@@ -21,5 +21,9 @@ def test_only_snapshots_are_kept_by_key() -> None:
     assert [topic.name for topic in TOPICS if topic.compacted] == [TABLE_STATES]
 
 
+def test_only_what_can_be_worked_out_again_is_dropped_for_its_age() -> None:
+    assert {topic.name for topic in TOPICS if not topic.droppable} == {TABLE_EVENTS, TABLE_STATES}
+
+
 def test_names_are_ones_that_kafka_takes() -> None:
     assert all(re.fullmatch(r"[a-z]+(-[a-z]+)*", topic.name) for topic in TOPICS)

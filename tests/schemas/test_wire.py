@@ -217,7 +217,7 @@ def test_refusal_says_what_is_wrong(raw: bytes, reason: str, detail: str) -> Non
 
 
 def test_refusal_names_every_wrong_field_up_to_five_and_stays_short() -> None:
-    wrong = {"shoe": 0, "round": 0, "hand": "x" * 900, "position": 4, "card": "1H", "epoch": -1}
+    wrong = {"shoe": 0, "round": 0, "hand": "x" * 900, "position": 7, "card": "1H", "epoch": -1}
     refusal = refused(as_bytes(event("card_drawn", **wrong)))
     assert [part.split(":")[0] for part in refusal.detail.split("; ")] == [
         f"card_drawn.{name}" for name in ("epoch", "shoe", "round", "hand", "position")
