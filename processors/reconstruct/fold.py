@@ -21,15 +21,17 @@ from schemas.log import Record
 from schemas.wire import InvalidEvent, decode_event
 
 MAX_SYSTEM_IDS: Final = 1024
-"""Of Pitwatch's own events so many are remembered, to tell repeats."""
+"""Of Pitwatch's own events so many are remembered, to tell repeats; the lowest numbers are forgotten first."""
 
 OWN_EVENT_TYPES: Final = SYSTEM_EVENT_TYPES | HOUSE_EVENT_TYPES
 """What may come with epoch 0."""
 
 COMPRESSION_LEVEL: Final = 1
 
-VERSION: Final = 2
+VERSION: Final = 3
 """Version of what a snapshot holds. A new one gets a new number, and old ones are not read."""
+
+_FORGOTTEN: Final = "nobody remembers any more whether an event of that number came before"
 
 
 class FoldSettings(msgspec.Struct, frozen=True):
@@ -42,11 +44,12 @@ class FoldSettings(msgspec.Struct, frozen=True):
 class Snapshot(msgspec.Struct, array_like=True):
     """A fold written down."""
 
-    version: Literal[2]
+    version: Literal[3]
     table_id: str
     sequencer: Sequencer
     pages: Pages
     system_seqs: list[int]
+    forgotten_seq: int
 
 
 _snapshots: Final = msgspec.msgpack.Decoder(Snapshot)
@@ -59,7 +62,8 @@ class TableFold:
         self.table_id = table_id
         self.sequencer = Sequencer(timedelta(milliseconds=settings.gap_limit_ms))
         self.journal = Journal(table_id, settings.window_rounds)
-        self._system_seqs: dict[int, None] = {}
+        self._system_seqs: set[int] = set()
+        self._forgotten_seq = -1
         self.repeats = 0
         """Records that said nothing new since the fold was made or restored."""
 
@@ -139,12 +143,18 @@ class TableFold:
         return f"{event.epoch}:{event.seq} is too far from {due}"
 
     def _take_system(self, entry: Entry, event: Event) -> None:
-        if event.seq in self._system_seqs:
+        forgotten = event.seq <= self._forgotten_seq
+        if event.seq in self._system_seqs or (forgotten and self.journal.find(SYSTEM_EPOCH, event.seq)):
             self._check_repeat(entry, event)
             return
-        self._system_seqs[event.seq] = None
+        if forgotten:
+            # Taken once more, an old configuration would be in force again.
+            self._refuse(entry, "too_late", _FORGOTTEN, event)
+            return
+        self._system_seqs.add(event.seq)
         if len(self._system_seqs) > MAX_SYSTEM_IDS:
-            del self._system_seqs[next(iter(self._system_seqs))]
+            self._forgotten_seq = min(self._system_seqs)
+            self._system_seqs.remove(self._forgotten_seq)
         if event.type == "gap_expired":
             expired = cast(GapExpired, event)
             self._take_all(self.sequencer.expire(expired.through_epoch, expired.through_seq))
@@ -192,7 +202,7 @@ class TableFold:
         if event.epoch == SYSTEM_EPOCH:
             return None
         if (event.epoch, event.seq) <= self.sequencer.forgotten:
-            return "too_late", "nobody remembers any more whether an event of that number came before"
+            return "too_late", _FORGOTTEN
         last = self.state.last_occurred_at
         if last is not None and event.occurred_at > last:
             detail = "the number was used before this happened: was the controller's boot count set back?"
@@ -204,7 +214,8 @@ class TableFold:
 
     def snapshot(self) -> bytes:
         """Return the fold written down."""
-        written = Snapshot(VERSION, self.table_id, self.sequencer, self.journal.pages(), list(self._system_seqs))
+        pages, known = self.journal.pages(), sorted(self._system_seqs)
+        written = Snapshot(VERSION, self.table_id, self.sequencer, pages, known, self._forgotten_seq)
         return zlib.compress(msgspec.msgpack.encode(written), COMPRESSION_LEVEL)
 
     @classmethod
@@ -221,5 +232,5 @@ class TableFold:
         written.sequencer.gap_limit = fold.sequencer.gap_limit
         fold.sequencer = written.sequencer
         fold.journal.open_at(written.pages)
-        fold._system_seqs = dict.fromkeys(written.system_seqs)
+        fold._system_seqs, fold._forgotten_seq = set(written.system_seqs), written.forgotten_seq
         return fold

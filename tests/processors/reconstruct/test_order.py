@@ -8,9 +8,9 @@ import pytest
 
 from processors.reconstruct import fold as fold_module
 from processors.reconstruct import sequencer as sequencer_module
-from processors.reconstruct.fold import FoldSettings
+from processors.reconstruct.fold import FoldSettings, TableFold
 from schemas.log import Record
-from tests.processors.reconstruct.scene import HKD, PLAYER_WINS, TIE, Scene, playing, standing
+from tests.processors.reconstruct.scene import HKD, MACAU, PLAYER_WINS, TIE, Scene, playing, standing, with_changes
 
 
 def in_a_round() -> Scene:
@@ -530,14 +530,29 @@ def test_two_of_pitwatchs_own_events_with_one_number() -> None:
     assert scene.refusals == ["conflict"]
 
 
-def test_only_so_many_of_pitwatchs_own_events_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A repeat from far back is told once more, which changes nothing."""
+@pytest.mark.parametrize("restarted", [False, True])
+def test_own_event_whose_number_was_forgotten_is_not_taken_again(
+    monkeypatch: pytest.MonkeyPatch, restarted: bool
+) -> None:
+    """An old configuration, say, must not come back into force."""
     monkeypatch.setattr(fold_module, "MAX_SYSTEM_IDS", 2)
-    scene = in_a_round()
-    for _ in range(3):
+    scene = Scene(FoldSettings(window_rounds=8)).open()
+    scene.house("configuration_published", configuration=with_changes(MACAU, seats=7).model_dump(mode="json"))
+    old = scene.records[-1].value
+    scene.house("configuration_published", configuration=scene.configuration.model_dump(mode="json"))
+    for _ in range(2):
         scene.house("gap_expired", through_epoch=1, through_seq=1)
-    assert scene.append(scene.records[-3].value) == []
-    assert scene.fold.repeats == 0
+    assert scene.append(old) == []
+    assert scene.fold.repeats == 1, "the journal knows it still"
+    scene.load()
+    for _ in range(40):
+        scene.play()
+    if restarted:
+        scene.fold = TableFold.restore(scene.fold.snapshot(), scene.settings)
+    before = scene.fold.state
+    scene.append(old)
+    assert scene.refusals == ["too_late"]
+    assert scene.fold.state == before
 
 
 def test_repeat_of_pitwatchs_own_event_long_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
