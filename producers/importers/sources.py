@@ -43,7 +43,7 @@ class Progress(NamedTuple):
 
 
 class LineSource:
-    """The lines of one file: gzip where its name ends in ``.gz``, or standard input's first bytes say so.
+    """The lines of one file: gzip where its name ends in ``.gz``, or its first bytes say so.
 
     For one ``for`` loop, which raises `UnreadableFile`.
     """
@@ -77,12 +77,12 @@ class LineSource:
     def _open(self, stack: ExitStack) -> BinaryIO:
         if self._path == STDIN:
             stream = sys.stdin.buffer
-            assert isinstance(stream, BufferedReader)
-            compressed = stream.peek(2).startswith(_GZIP_MAGIC)
-            return stack.enter_context(_gunzip(stream)) if compressed else stream
-        self._file = stack.enter_context(self._path.open("rb"))
-        self._size = self._path.stat().st_size
-        return stack.enter_context(_gunzip(self._file)) if self._path.suffix == ".gz" else self._file
+        else:
+            stream = self._file = stack.enter_context(self._path.open("rb"))
+            self._size = self._path.stat().st_size
+        assert isinstance(stream, BufferedReader)
+        compressed = self._path.suffix == ".gz" or stream.peek(2).startswith(_GZIP_MAGIC)
+        return stack.enter_context(_gunzip(stream)) if compressed else stream
 
     def _cut(self, stream: BinaryIO, text: bytes) -> Line:
         """Return the line, reading over the rest of one that is too long."""
