@@ -2,10 +2,11 @@
 
 import logging
 import sys
-from typing import Final
+from typing import Annotated, Final
 
 import typer
 
+from pitwatch import __version__
 from pitwatch.commands import (
     bench,
     demo,
@@ -13,6 +14,7 @@ from pitwatch.commands import (
     import_hands,
     ingest,
     migrate,
+    notifications,
     odds,
     password,
     replay,
@@ -25,6 +27,7 @@ from pitwatch.commands import (
     sink,
     sql,
     token,
+    topics,
 )
 from pitwatch.exits import UNUSABLE
 from pitwatch.logs import configure_logs
@@ -32,11 +35,26 @@ from schemas.errors import PitwatchError
 
 app: Final = typer.Typer(
     name="pitwatch",
-    help="Baccarat table telemetry: from card and bet events to rounds, money, roads and alerts.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"pitwatch {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def whole(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    """Baccarat table telemetry: from card and bet events to rounds, money, roads and alerts."""
+
 
 app.command()(demo.demo)
 app.command()(run.run)
@@ -48,6 +66,7 @@ app.command()(settle.settle)
 app.command()(show.show)
 app.command()(replay.replay)
 app.command()(sql.sql)
+app.command()(notifications.notifications)
 app.command()(password.password)
 app.command()(migrate.migrate)
 app.command()(sink.sink)
@@ -56,6 +75,7 @@ app.command()(simulate.simulate)
 app.command()(feed.feed)
 app.command()(bench.bench)
 app.add_typer(schema.app, name="schema")
+app.add_typer(topics.app, name="topics")
 
 
 def main() -> None:

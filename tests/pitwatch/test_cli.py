@@ -1,6 +1,8 @@
 """The command line as a whole: it answers for itself, and what Pitwatch refuses is one line and exit code 2."""
 
 import re
+import tomllib
+from pathlib import Path
 
 import pytest
 import typer
@@ -17,6 +19,11 @@ def test_called_without_anything_it_says_what_there_is(pitwatch: CommandLine) ->
     assert answer.exit_code == 2
     said = (answer.out.decode() + answer.err).split()
     assert {"run", "ingest", "import-hands", "replay", "sql", "token", "show"} <= set(said)
+
+
+def test_its_version_is_the_distributions(pitwatch: CommandLine, repository: Path) -> None:
+    project = tomllib.loads((repository / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert pitwatch("--version") == (0, f"pitwatch {project['version']}\n".encode(), "")
 
 
 @pytest.mark.parametrize("command", COMMANDS)
