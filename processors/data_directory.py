@@ -19,6 +19,9 @@ from schemas.wire import decode_fact
 
 STORE_FOLDER: Final = "clickhouse"
 
+DEMO_FOLDER: Final = "demo"
+"""Where in the usual data directory a demo leaves its own."""
+
 UNFINISHED: Final = "replay:unfinished"
 """Key of the mark among the reconstruct group's snapshots: a replay was begun, and not ended.
 
@@ -35,8 +38,10 @@ class UnfinishedReplay(PitwatchError):
 def check_there(directory: Path) -> None:
     """Raise `DataDirectoryUnusable` where there is no log: who only looks must not make one."""
     if not (directory / LOG_FILE).is_file():
+        demo = directory / DEMO_FOLDER
+        hint = f"; a demo's data are in {demo}" if (demo / LOG_FILE).is_file() else ""
         raise DataDirectoryUnusable(
-            f"there is no data in {directory}: `pitwatch run`, `ingest` and `demo` put some there. Check --data"
+            f"there is no data in {directory}: `pitwatch run`, `ingest` and `demo` put some there. Check --data{hint}"
         )
 
 

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from processors.settings import Settings
 
 TICK_SECONDS: Final = 0.05
-DIRECTORY: Final = "demo"
 WIDTH_WITHOUT_A_TERMINAL: Final = 120
 ROUNDS_WITHOUT_A_READER: Final = 40
 """Rounds of each table where none are asked for and nobody is there to stop the floor."""
@@ -68,10 +67,11 @@ def demo(
 
 
 def _settings(data: Path | None) -> "Settings":
+    from processors.data_directory import DEMO_FOLDER
     from processors.notify.routing import NotificationSettings
 
     usual = settings_for(None)
-    directory = usual.data_directory / DIRECTORY if data is None else data
+    directory = usual.data_directory / DEMO_FOLDER if data is None else data
     # A simulated floor rings nobody's phone.
     return usual.model_copy(update={"data_directory": directory, "notifications": NotificationSettings()})
 

@@ -55,9 +55,11 @@ def show(
 
     The process that owns the data directory may go on working meanwhile.
     """
+    from processors.data_directory import check_there
     from processors.logs.sqlite import SqliteLog
 
     settings = settings_for(data)
+    check_there(settings.data_directory)
     fold = FoldSettings(settings.pipeline.gap_limit_ms, settings.pipeline.revision_rounds)
     with closing(SqliteLog(settings.data_directory / LOG_FILE, read_only=True)) as log:
         history = read_history(log, table, Scope(shoe, round_no), at, fold)

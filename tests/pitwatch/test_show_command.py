@@ -15,8 +15,7 @@ from typer.testing import CliRunner, Result
 from pitwatch.commands import show as show_module
 from pitwatch.commands.show import MAX_NAMES, patient_bar, read_moment, show, spans
 from pitwatch.progress import Advance
-from processors.logs.lock import lock_data_directory
-from schemas.log import LogUnavailable
+from processors.logs.lock import DataDirectoryUnusable, lock_data_directory
 from tests.pitwatch.table_log import Place, Sent, Table, write_log
 
 runner = CliRunner()
@@ -543,8 +542,8 @@ def test_an_empty_log_has_no_tables(tmp_path: Path) -> None:
 
 def test_a_missing_log_is_named(tmp_path: Path) -> None:
     result = call(tmp_path / "elsewhere", "T1")
-    assert isinstance(result.exception, LogUnavailable)
-    assert str(tmp_path / "elsewhere" / "log.sqlite") in str(result.exception)
+    assert isinstance(result.exception, DataDirectoryUnusable)
+    assert f"there is no data in {tmp_path / 'elsewhere'}: " in str(result.exception)
 
 
 @pytest.mark.parametrize(

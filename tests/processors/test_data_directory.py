@@ -64,6 +64,13 @@ def test_only_looking_makes_no_directory(tmp_path: Path) -> None:
     check_there(tmp_path)
 
 
+def test_who_looks_beside_a_demo_is_told_where_it_is(tmp_path: Path) -> None:
+    (tmp_path / "demo").mkdir()
+    (tmp_path / "demo" / LOG_FILE).touch()
+    with pytest.raises(DataDirectoryUnusable, match=rf"no data in {tmp_path}: .*in {tmp_path / 'demo'}$"):
+        check_there(tmp_path)
+
+
 def test_beginning_throws_away_all_but_the_events(floor: Path) -> None:
     begin_replay(floor)
     assert list((floor / STORE_FOLDER).iterdir()) == []
