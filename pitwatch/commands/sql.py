@@ -1,7 +1,9 @@
 """`pitwatch sql`: questions to the store, in the data directory or over HTTP."""
 
 import os
+import re
 import sys
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
@@ -11,8 +13,12 @@ from schemas.errors import PitwatchError
 
 if TYPE_CHECKING:
     from processors.settings import Settings
+    from processors.store.clickhouse import ClickHouseStore
 
 FORMATS: Final = "PrettyCompact, JSON, JSONEachRow, CSVWithNames, TabSeparatedWithNames, Markdown, Parquet, Arrow"
+
+PRETTY: Final = "PrettyCompact"
+"""The format on a terminal. It writes nothing at all where there are no rows."""
 
 PASSWORD_VARIABLE: Final = "PITWATCH_PASSWORD"  # noqa: S105  the variable's name
 
@@ -34,7 +40,7 @@ def sql(
     ] = "",
 ) -> None:
     """Query the store: views rounds, bets, commissions, roads, shoes, table_hours, alerts, dead_letters, events."""
-    fmt = output_format or ("PrettyCompact" if sys.stdout.isatty() else "TabSeparatedWithNames")
+    fmt = output_format or (PRETTY if sys.stdout.isatty() else "TabSeparatedWithNames")
     settings = settings_for(data, config)
     if url:
         _ask_over_http(url, user, query, fmt, settings)
@@ -53,7 +59,7 @@ def _ask_here(query: str, fmt: str, settings: "Settings") -> None:
         with lock_data_directory(directory), open_log(directory, read_only=True) as log:
             check_finished(log, directory)
             with open_store(directory, settings) as store:
-                _print(store.query(query, fmt=fmt))
+                _print_all([_answer(store, query, fmt)])
                 behind = Sink(log, store).behind()
     except DataDirectoryLocked as error:
         raise DataDirectoryLocked(f"{error}; or ask it, with --url, where its settings have [[sql.users]]") from None
@@ -74,13 +80,26 @@ def _ask_over_http(url: str, user: str, query: str, fmt: str, settings: "Setting
         ) as answer:
             if answer.is_error:
                 raise QueryFailed(f"{url}: {answer.read().decode(errors='replace').strip()}")
-            for piece in answer.iter_bytes():
-                _print(piece)
+            _print_all(answer.iter_bytes())
     except httpx.HTTPError as error:
         # An answer that breaks off ends with what was wrong, in the store's own words.
         raise QueryFailed(f"{url} gave no whole answer: {error}") from None
 
 
-def _print(answer: bytes) -> None:
-    sys.stdout.buffer.write(answer)
-    sys.stdout.buffer.flush()
+def _answer(store: "ClickHouseStore", query: str, fmt: str) -> bytes:
+    from processors.store.port import QueryRefused
+
+    try:
+        return store.query(query, fmt=fmt)
+    except QueryRefused as error:
+        # The engine in this process adds an error's name each time it passes the error on.
+        raise QueryRefused(re.sub(r"( \([A-Z_]+\))(?:\.\1)+", r"\1", str(error))) from None
+
+
+def _print_all(answer: Iterable[bytes]) -> None:
+    written = 0
+    for piece in answer:
+        written += sys.stdout.buffer.write(piece)
+        sys.stdout.buffer.flush()
+    if not written and sys.stdout.isatty():
+        typer.echo("0 rows")

@@ -1,5 +1,6 @@
 """`pitwatch sql`: one reading statement, in any format; never a change, and a clear word where it can't be."""
 
+import sys
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -68,6 +69,20 @@ def test_what_cannot_be_answered_is_refused_and_changes_nothing(
     assert answer.err.startswith("pitwatch: ")
     assert complaint in answer.err
     assert pitwatch("sql", "SELECT count() FROM rounds_versions", "--data", data) == before
+
+
+def test_an_errors_name_is_told_once(pitwatch: CommandLine, data: Path) -> None:
+    answer = pitwatch("sql", QUERY, "--data", data, "--format", "Nonsense")
+    assert answer.err == "pitwatch: Unknown format Nonsense. (UNKNOWN_FORMAT)\n"
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_no_rows_are_told_on_a_terminal(
+    pitwatch: CommandLine, data: Path, monkeypatch: pytest.MonkeyPatch, terminal: bool
+) -> None:
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: terminal)
+    query = ["sql", "SELECT seq FROM events WHERE seq > 9", "--data", data]
+    assert pitwatch(*query) == (0, b"0 rows\n" if terminal else b"seq\n", "")
 
 
 def test_what_is_not_stored_yet_is_told(pitwatch: CommandLine, data: Path) -> None:
