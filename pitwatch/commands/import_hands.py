@@ -7,6 +7,7 @@ from typing import Annotated, Final, NamedTuple, cast
 
 import typer
 
+from pitwatch.counting import counted
 from pitwatch.exits import FOUND
 from pitwatch.input_files import check_file
 from pitwatch.progress import reading_bar, waiting_bar
@@ -134,4 +135,4 @@ def _report(hands: int, mismatches: list[Mismatch], *, as_json: bool) -> None:
     for found in mismatches:
         place = f"line {found.line}: {found.session} shoe {found.shoe} hand {found.hand}"
         typer.echo(f"{place}: {found.what}: file {found.file or '-'}, pipeline {found.pipeline}", err=True)
-    typer.echo(f"{hands:,} hands, {len(mismatches):,} mismatches")
+    typer.echo(f"{counted(hands, 'hand')}, {counted(len(mismatches), 'mismatch', 'mismatches')}")

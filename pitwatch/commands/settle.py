@@ -8,6 +8,7 @@ from typing import Annotated, BinaryIO, Final
 
 import typer
 
+from pitwatch.counting import counted
 from pitwatch.exits import UNUSABLE
 from pitwatch.settling import InvalidRound, settle_line
 
@@ -39,7 +40,7 @@ def settle(
             refused += "error" in answer
             typer.echo(json.dumps(answer))
     if refused:
-        typer.echo(f"{refused} of {number} lines could not be settled; each says why", err=True)
+        typer.echo(f"{refused} of {counted(number, 'line')} could not be settled; each says why", err=True)
         raise typer.Exit(UNUSABLE)
 
 

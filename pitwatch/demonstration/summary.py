@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from pitwatch.counting import counted
 from pitwatch.demonstration.expectation import STAKED_SQL, Expected, Staked, expected_wins, together
 from pitwatch.floor_model import Floor, TableLine
 from pitwatch.floor_words import BAD, DIM, GOOD, MARKS, amount, percent, signed
@@ -188,13 +189,14 @@ def _agreement(summary: Summary) -> list[Text]:
         _verdict(
             not score.missed,
             f"故意偏差 {score.labels:,} 宗，漏報 {len(score.missed):,} 宗",
-            f"{score.labels:,} deviations were done on purpose; {len(score.missed):,} alerts missed of"
+            f"{counted(score.labels, 'deviation')} done on purpose; {counted(len(score.missed), 'alert')} missed of"
             f" {len(score.found) + len(score.missed):,} due",
         ),
         _verdict(
             not score.unexpected,
             f"意外警報 {len(score.unexpected):,} 宗，無偏差之 {len(clean):,} 檯 {raised:,} 宗",
-            f"{len(score.unexpected):,} unexpected alerts, {raised:,} of them at the {len(clean):,} clean tables",
+            f"{counted(len(score.unexpected), 'unexpected alert')}, {raised:,} at the"
+            f" {counted(len(clean), 'clean table')}",
         ),
     ]
 

@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 
 from pitwatch.cli import app
 from pitwatch.commands.demo import _stopped_by_signals
+from pitwatch.counting import counted
 from pitwatch.demonstration import run as run_module
 from pitwatch.demonstration.directory import LABELS_FILE, NotADemonstration
 from pitwatch.demonstration.plan import DISORDER, plan_floor
@@ -35,12 +36,12 @@ def test_a_floor_is_played_stored_and_held_to_account(tmp_path: Path) -> None:
     result = runner.invoke(app, arguments)
     assert result.exit_code == GOOD, result.output
     assert "2 檯 tables · 24 局 rounds" in result.output
-    assert "0 unexpected alerts, 0 of them at the 1 clean tables" in result.output
+    assert "0 unexpected alerts, 0 at the 1 clean table" in result.output
     assert "the store's money is the facts' to the cent" in result.output
     assert "✗" not in result.output
     labels = list(read_labels(tmp_path / "floor" / LABELS_FILE))
     assert labels
-    assert f"{len(labels)} deviations were done on purpose; 0 alerts missed" in result.output
+    assert f"{counted(len(labels), 'deviation')} done on purpose; 0 alerts missed" in result.output
 
     rounds = runner.invoke(app, ["sql", "SELECT count() FROM rounds WHERE kind = 'live'", "--data", "floor"])
     assert rounds.output.split() == ["count()", "24"]

@@ -64,7 +64,7 @@ def test_doctored_hand_is_found(
     assert [(one["what"], one["file"], one["pipeline"]) for one in mismatches] == expected
     assert [(one["line"], one["session"], one["shoe"], one["hand"]) for one in mismatches] == [(3, "S", 1, 2)]
     plain = pitwatch("import-hands", file, "--decks", "6", "--data", tmp_path / "data")
-    assert (plain.exit_code, plain.out) == (1, b"4 hands, 1 mismatches\n")
+    assert (plain.exit_code, plain.out) == (1, b"4 hands, 1 mismatch\n")
     what, in_file, in_pipeline = expected[0]
     assert plain.err == f"line 3: S shoe 1 hand 2: {what}: file {in_file or '-'}, pipeline {in_pipeline}\n"
 

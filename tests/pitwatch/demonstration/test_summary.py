@@ -67,7 +67,7 @@ def test_an_agreeing_floor_is_good_and_says_so() -> None:
     assert "1 檯 tables · 1 局 rounds · 3 注 bets · 4,321 事件 events (21 重複 repeats) · 12.3 s" in text
     assert text.count("✓ 合") == 3
     assert "✗" not in text
-    assert "1 deviations were done on purpose; 0 alerts missed of 1 due" in text
+    assert "1 deviation done on purpose; 0 alerts missed of 1 due" in text
     assert "HKD handle 1,000.00, win +50.00, commission 0.00" in text
     for shown in ("overpaid", "■ 危急 critical", "+123", "±1,960", "+5.00 %"):
         assert shown in text
@@ -84,7 +84,7 @@ def test_missed_and_unexpected_alerts_are_listed_with_their_places() -> None:
     assert text.count("✗ 不合") == 2
     assert "漏 missed overpaid: BAC-102 靴 shoe 1 局 round 9 (BAC-102:1:9): done on purpose: overpaid" in text
     assert "意外 unexpected late_bet: BAC-101 靴 shoe 1 局 round 4 (): English late_bet" in text
-    assert "1 unexpected alerts, 1 of them at the 1 clean tables" in text
+    assert "1 unexpected alert, 1 at the 1 clean table" in text
 
 
 def test_of_many_disagreements_the_first_are_listed_and_the_others_counted() -> None:
