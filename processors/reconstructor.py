@@ -138,13 +138,19 @@ class Reconstructor:
 
     def _apply(self, records: list[Record], partition: int) -> list[tuple[str, Fact]]:
         facts: list[tuple[str, Fact]] = []
-        folds, since, heard = self.folds, self._since_snapshot, self._heard
+        folds, since = self.folds, self._since_snapshot
         for record in records:
             key = record.key
             fold = folds.get(key) or self._fold(key, partition)
             since[key] += 1
-            heard[key] = record.appended_at
-            facts += [(key, fact) for fact in fold.apply(record)]
+            facts += [(key, fact) for fact in self._hear(fold, record)]
+        return facts
+
+    def _hear(self, fold: TableFold, record: Record) -> list[Fact]:
+        """Fold a record. A table of which nothing can be used is not heard, however much it sends."""
+        facts = fold.apply(record)
+        if not facts or any(fact.fact != "dead_letter" for fact in facts):
+            self._heard[record.key] = record.appended_at
         return facts
 
     def _commit(self, facts: list[tuple[str, Fact]], position: Position) -> None:
@@ -217,8 +223,7 @@ class Reconstructor:
         """Fold what was committed from `start` on once more, and keep the fold."""
         replayed = 0
         for record in self._records(table_id, start, self._offset(partition)):
-            fold.apply(record)
-            self._heard[table_id] = record.appended_at
+            self._hear(fold, record)
             replayed += 1
         if replayed:
             _logger.debug("folded_again", table_id=table_id, records=replayed)

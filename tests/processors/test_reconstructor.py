@@ -278,6 +278,25 @@ def test_open_table_is_silent_after_its_limit_and_told_once(log: FailingLog) -> 
     assert silent(reconstructor.overdue(log.now + 2 * LIMIT)) == [("T01", log.now)], "a new silence is told again"
 
 
+@pytest.mark.parametrize("restarted", [False, True])
+def test_table_of_which_everything_is_refused_is_silent(log: FailingLog, restarted: bool) -> None:
+    """A replaced controller, say, whose boot count was set back."""
+    reconstructor = Reconstructor(log, FoldSettings())
+    open_table(log)
+    send(log, event(2))
+    reconstructor.step()
+    for seq in (1, 2):
+        log.now += LIMIT
+        send(log, event(seq, occurred_at="2026-01-15T13:00:00Z"), b"no event at all")
+        reconstructor.step()
+    if restarted:
+        reconstructor = Reconstructor(log, FoldSettings())
+        reconstructor.claim()
+        reconstructor.take_up_all()
+    assert len(log.facts()["dead-letters"]) == 4
+    assert silent(reconstructor.overdue(log.now)) == [("T01", NOON)]
+
+
 @pytest.mark.parametrize("cleanly", [True, False])
 def test_silence_is_noticed_over_a_restart(log: FailingLog, cleanly: bool) -> None:
     before = Reconstructor(log, FoldSettings())
