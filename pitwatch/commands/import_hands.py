@@ -14,14 +14,26 @@ from pitwatch.progress import reading_bar, waiting_bar
 from pitwatch.workplace import ConfigOption, DataOption, settings_for
 from producers.importers.hands import HandRow
 from producers.importers.sessions import import_hands as read_hands
+from schemas.errors import PitwatchError
 from schemas.events import Event, RoundOpened
 from schemas.facts import RoundFact
 from schemas.fields import EARLIEST
 from schemas.log import EventLog
 from schemas.topics import FACT_TOPICS, TABLE_EVENTS
-from schemas.wire import decode_fact, encode
+from schemas.wire import InvalidEvent, decode_event, decode_fact, encode
 
 HANDS_PER_APPEND: Final = 100
+RECORDS_PER_READ: Final = 10_000
+
+
+class OtherHands(PitwatchError):
+    """Raised where an earlier import gave a session other hands: they stand, and this import's were refused."""
+
+    def __init__(self, session: str, events: int) -> None:
+        super().__init__(
+            f"session {session} was imported before with other hands ({events:,} events conflict): "
+            "use another --data, or another session name"
+        )
 
 
 class Place(NamedTuple):
@@ -64,6 +76,7 @@ def import_hands(
     hands: list[tuple[HandRow, Place]] = []
     with EmbeddedPipeline(settings_for(data, config)) as pipeline:
         pipeline.start()
+        before = pipeline.log.end(TABLE_EVENTS, 0)
         with reading_bar() as on_progress:
             batch: list[Event] = []
             for row, events in read_hands(file, decks, _start(), on_progress=on_progress):
@@ -76,6 +89,7 @@ def import_hands(
         tables = {place.table_id for _, place in hands}
         with waiting_bar("folding") as on_wait:
             pipeline.finish_input(tables, on_wait)
+        check_conflicts(pipeline.log, {place.table_id: row.session for row, place in hands}, before)
         rounds = _rounds(pipeline.log, tables)
     mismatches = [found for row, place in hands for found in compare(row, rounds.get(place))]
     _report(len(hands), mismatches, as_json=as_json)
@@ -97,12 +111,37 @@ def _append(log: EventLog, events: list[Event]) -> None:
     log.append(TABLE_EVENTS, [(event.table_id, encode(event)) for event in events])
 
 
+def check_conflicts(log: EventLog, sessions: dict[str, str], start: int) -> None:
+    """Raise `OtherHands` where records from `start` on say otherwise than earlier ones of their numbers.
+
+    `sessions` holds each table's session. Read from the log, for the fold remembers only a table's latest rounds.
+    """
+    for table_id, session in sessions.items():
+        records = log.read_key(TABLE_EVENTS, table_id, 0, 1)
+        if records and records[0].offset < start and (conflicts := _conflicts(log, table_id, start)):
+            raise OtherHands(session, conflicts)
+
+
+def _conflicts(log: EventLog, table_id: str, start: int) -> int:
+    first: dict[str, Event] = {}
+    conflicts, offset = 0, 0
+    while records := log.read_key(TABLE_EVENTS, table_id, offset, RECORDS_PER_READ):
+        for record in records:
+            try:
+                event = decode_event(record.value)
+            except InvalidEvent:
+                continue  # no event, so it stands in nobody's way
+            conflicts += first.setdefault(event.event_id, event) != event and record.offset >= start
+        offset = records[-1].offset + 1
+    return conflicts
+
+
 def _rounds(log: EventLog, tables: set[str]) -> dict[Place, RoundFact]:
     """Return the newest fact of every round of these tables."""
     found: dict[Place, RoundFact] = {}
     for table_id in tables:
         offset = 0
-        while records := log.read_key(FACT_TOPICS["round"], table_id, offset, 10_000):
+        while records := log.read_key(FACT_TOPICS["round"], table_id, offset, RECORDS_PER_READ):
             for record in records:
                 fact = cast(RoundFact, decode_fact(record.value))
                 found[Place(fact.table_id, fact.shoe, fact.round)] = fact

@@ -69,6 +69,32 @@ def test_doctored_hand_is_found(
     assert plain.err == f"line 3: S shoe 1 hand 2: {what}: file {in_file or '-'}, pipeline {in_pipeline}\n"
 
 
+def test_session_that_was_imported_before_with_other_hands(pitwatch: CommandLine, tmp_path: Path) -> None:
+    data, file = tmp_path / "data", written(tmp_path / "hands.csv", *HANDS)
+    assert pitwatch("import-hands", file, "--data", data).exit_code == 0
+    other = written(tmp_path / "other.csv", HANDS[0], "S,1,2,9S KS,7C QH,9,7,P", *HANDS[2:])
+    answer = pitwatch("import-hands", other, "--data", data)
+    assert (answer.exit_code, answer.out) == (2, b"")
+    assert answer.err == (
+        "pitwatch: session S was imported before with other hands (1 events conflict): "
+        "use another --data, or another session name\n"
+    )
+    assert pitwatch("import-hands", file, "--data", data) == (0, b"4 hands, 0 mismatches\n", ""), "the first stand"
+    renamed = written(tmp_path / "renamed.csv", *(hand.replace("S,", "U,", 1) for hand in HANDS[:2]))
+    assert pitwatch("import-hands", renamed, "--data", data).exit_code == 0
+
+
+def test_other_hands_are_found_however_long_ago_they_were_dealt(pitwatch: CommandLine, tmp_path: Path) -> None:
+    """Farther back than the pipeline remembers what it was sent."""
+    hands = [f"S,{1 + number // 50},{1 + number % 50},9H KS,7C QH,9,7,P" for number in range(120)]
+    data, file = tmp_path / "data", written(tmp_path / "hands.csv", *hands)
+    assert pitwatch("import-hands", file, "--data", data).exit_code == 0
+    other = written(tmp_path / "other.csv", hands[0].replace("9H", "9S"), *hands[1:])
+    answer = pitwatch("import-hands", other, "--data", data)
+    assert answer.exit_code == 2
+    assert "session S was imported before with other hands (1 events conflict)" in answer.err
+
+
 def test_packed_file_and_standard_input(pitwatch: CommandLine, tmp_path: Path) -> None:
     file = written(tmp_path / "hands.csv", *HANDS)
     packed = tmp_path / "hands.csv.gz"
