@@ -81,8 +81,8 @@ def test_no_rows_are_told_on_a_terminal(
     pitwatch: CommandLine, data: Path, monkeypatch: pytest.MonkeyPatch, terminal: bool
 ) -> None:
     monkeypatch.setattr(sys.stdout, "isatty", lambda: terminal)
-    query = ["sql", "SELECT seq FROM events WHERE seq > 9", "--data", data]
-    assert pitwatch(*query) == (0, b"0 rows\n" if terminal else b"seq\n", "")
+    query = "SELECT seq FROM events WHERE seq > 9"
+    assert pitwatch("sql", query, "--data", data) == (0, b"0 rows\n" if terminal else b"seq\n", "")
 
 
 def test_what_is_not_stored_yet_is_told(pitwatch: CommandLine, data: Path) -> None:
