@@ -91,6 +91,20 @@ def test_acknowledged_events_outlive_the_process(pitwatch: CommandLine, reposito
     assert counted.out == b"count()\n3\n"
 
 
+def test_the_example_runs_as_it_is_and_says_what_it_leaves_out(
+    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PITWATCH_DATA_DIRECTORY", str(tmp_path / "data"))
+    monkeypatch.setenv("PITWATCH_GATEWAY__PORT", "0")
+    with running(repository, repository / "examples" / "pitwatch.toml") as floor:
+        assert floor.health() == 200
+        assert floor.stop() == 0
+    silent, unheard = [entry for entry in floor.logs if entry["level"] == "warning"]
+    assert silent["event"] == "tables_without_token"
+    assert silent["tables"] == ["BAC-101", "BAC-102", "BAC-201", "VIP-201"]
+    assert unheard["event"] == "no_notification_routes"
+
+
 def test_only_the_tables_token_opens(repository: Path, tmp_path: Path) -> None:
     with running(repository, write_config(tmp_path).absolute()) as floor:
         assert floor.post([rounds(1)[0].replace(TABLE.encode(), b"B02")]).json()["rejected"] == 1
