@@ -33,7 +33,7 @@ def sql(
     config: ConfigOption = None,
     output_format: Annotated[str, typer.Option("--format", help=f"Any ClickHouse format, such as {FORMATS}.")] = "",
     url: Annotated[
-        str, typer.Option("--url", help="Ask over HTTP: a running `pitwatch run` with [sql], or a ClickHouse server.")
+        str, typer.Option("--url", help="Ask over HTTP: a running `pitwatch run` with SQL users, or ClickHouse.")
     ] = "",
     user: Annotated[
         str, typer.Option("--user", help=f"Whom to log in as there; the password is in {PASSWORD_VARIABLE}, or asked.")
