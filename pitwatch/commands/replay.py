@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Final, NamedTuple
 
+import msgspec
 import typer
 
 from pitwatch.exits import FOUND
@@ -22,6 +23,10 @@ SHOWN: Final = 20
 
 FactKey = tuple[str | int, ...]
 Facts = dict[str, dict[FactKey, Fact]]
+
+
+class _Table(msgspec.Struct):
+    table_id: str
 
 
 class Difference(NamedTuple):
@@ -65,7 +70,8 @@ def _check(settings: "Settings") -> None:
         pipeline.start()
         with waiting_bar("catching up") as on_wait:
             pipeline.drain(on_wait)
-        tables = _tables(pipeline.log)
+        # What only the store knows must be compared too: with nothing, which is all the log says of it.
+        tables = dict.fromkeys(stored_tables(pipeline.store), 0) | _tables(pipeline.log)
         with counting_bar("replaying", sum(tables.values())) as advance:
             for table_id, records in sorted(tables.items()):
                 replayed = fold_table(pipeline.log, table_id, fold)
@@ -118,6 +124,15 @@ def stored_facts(store: "Store", table_id: str) -> Facts:
     from processors.store.audit import facts_of
 
     return {kind: {key_of(fact): fact for fact in facts_of(store, kind, table_id)} for kind in FACT_KINDS}
+
+
+def stored_tables(store: "Store") -> set[str]:
+    """Return every table of which the store has any fact."""
+    from processors.store.port import VIEWS
+
+    # Every name in the statements comes from the contract.
+    statements = [f"SELECT DISTINCT table_id FROM {VIEWS[kind]}_versions" for kind in FACT_KINDS]  # noqa: S608
+    return {row.table_id for statement in statements for row in store.rows(statement, _Table)}
 
 
 def compare(log: Facts, store: Facts) -> Iterator[Difference]:

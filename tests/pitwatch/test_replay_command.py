@@ -91,6 +91,26 @@ def test_check_stores_first_what_was_not_stored_yet(pitwatch: CommandLine, data:
     assert pitwatch("sql", "SELECT count() FROM events", "--data", data).err == ""
 
 
+def test_check_names_tables_that_only_the_store_knows(pitwatch: CommandLine, data: Path) -> None:
+    with store_of(data) as store:
+        store.insert("bet", [encode(fact("bet", "BAC-999", shoe=9, round=9, bet_id="forged"))])
+    answer = pitwatch("replay", "--check", "--data", data)
+    assert answer.exit_code == 1
+    assert answer.out.startswith(b"bet BAC-999 9 9 forged: fact: store present, log missing\n400 events, ")
+
+
+def test_check_where_the_log_is_new(pitwatch: CommandLine, data: Path) -> None:
+    for file in data.glob(f"{LOG_FILE}*"):
+        file.unlink()
+    SqliteLog(data / LOG_FILE).close()
+    answer = pitwatch("replay", "--check", "--data", data)
+    *found, total = answer.out.decode().splitlines()
+    assert answer.exit_code == 1, answer.err
+    assert all(line.endswith(": fact: store present, log missing") for line in found)
+    assert len(found) == SHOWN
+    assert total.startswith("0 events, 0 facts, ")
+
+
 def test_replay_that_was_broken_off_keeps_everybody_out_until_it_is_done(pitwatch: CommandLine, data: Path) -> None:
     facts = facts_in(data)
     with lock_data_directory(data):
