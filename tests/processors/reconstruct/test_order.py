@@ -580,6 +580,7 @@ def test_repeat_of_pitwatchs_own_event_long_forgotten(monkeypatch: pytest.Monkey
         (b'{"type":"card_drawn","event_id":"BAC-01:1:5","shoe":3,"round":7,"card":"1S"}', "invalid"),
         (b'{"type":"heartbeat","schema_version":9,"event_id":"BAC-01:1:5","shoe":3,"round":7}', "unknown_version"),
         (b" " * 70_000, "too_long"),
+        (b'rejected by the gateway, system_type: {"event_id":"BAC-01:1:5","shoe":3,"round":7}', "system_type"),
     ],
 )
 def test_bytes_that_are_no_event(raw: bytes, reason: str) -> None:
