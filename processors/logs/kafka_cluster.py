@@ -5,7 +5,8 @@ import time
 from typing import Final
 
 from confluent_kafka import KafkaError, KafkaException
-from confluent_kafka.cimpl import NewTopic, murmur2
+from confluent_kafka.admin import NewTopic
+from confluent_kafka.cimpl import murmur2
 
 from processors.logs.kafka_clients import Clients
 from processors.logs.kafka_errors import error_of
@@ -59,7 +60,12 @@ class Cluster:
 
     def _look_up(self, topic: str) -> int:
         with self._clients.told(f"look up topic {topic}"):
-            found = self._admin.list_topics(topic, timeout=self._clients.timeout_seconds).topics[topic]
+            try:
+                found = self._admin.list_topics(topic, timeout=self._clients.timeout_seconds).topics[topic]
+            except KafkaException:
+                # Has the client say what kept it from asking: a refused login, mostly.
+                self._admin.poll(0)
+                raise
             missing = found.error is not None and found.error.code() == KafkaError.UNKNOWN_TOPIC_OR_PART
             if found.error is not None and not missing:
                 raise KafkaException(found.error)

@@ -33,11 +33,15 @@ class Positions:
 
     def commit(self, group: str, position: Position) -> None:
         """Put the place of a group without members."""
+        consumer = self._consumer(group)
         with self._clients.told(f"commit the position of {group}"):
-            offsets = self._consumer(group).commit(offsets=[TopicPartition(*position)], asynchronous=False)
-            for place in offsets:
-                if place.error is not None:
-                    raise KafkaException(place.error)
+            try:
+                (place,) = consumer.commit(offsets=[TopicPartition(*position)], asynchronous=False)
+            except KafkaException as exception:
+                # Where the group is none of this user's business, that is told aside, and the commit just takes long.
+                raise _refusal(consumer) or exception from exception
+            if place.error is not None:
+                raise KafkaException(place.error)
 
     def metadata(self, group: str) -> bytes:
         """Return what Kafka wants with a transaction of the one log that works for a whole group."""
@@ -71,3 +75,10 @@ class Positions:
         if place.error.code() == KafkaError.UNSTABLE_OFFSET_COMMIT:
             return None
         raise KafkaException(place.error)
+
+
+def _refusal(consumer: Consumer) -> KafkaException | None:
+    """Return what the cluster refused to a consumer, if that is known."""
+    message = consumer.poll(0)
+    error = message.error() if message is not None else None
+    return None if error is None else KafkaException(error)

@@ -56,8 +56,10 @@ class Broker:
         self.folder.mkdir(parents=True)
         settings = self._settings(nodes)
         (self.folder / "broker.properties").write_text("".join(f"{key}={value}\n" for key, value in settings.items()))
-        format_storage = ("format", "-t", cluster_id, "-c", str(self.folder / "broker.properties"))
-        self._run("kafka.tools.StorageTool", *format_storage).wait(START_SECONDS)
+        # In one argument: a random identity may begin with a hyphen.
+        arguments = ("format", f"--cluster-id={cluster_id}", f"--config={self.folder / 'broker.properties'}")
+        if self._run("kafka.tools.StorageTool", *arguments).wait(START_SECONDS):
+            raise BrokerDidNotStart(f"broker {self.node_id} could not be prepared:\n{self.last_lines()}")
 
     def start(self) -> None:
         """Start the process; it takes some seconds to answer."""

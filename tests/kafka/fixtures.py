@@ -1,4 +1,4 @@
-"""Fixtures of the tests that need a broker: `kafka`, shared by the whole session, and `kafka_cluster`, three brokers.
+"""Fixtures of the tests that need a broker: `kafka`, shared by the whole session, `kafka_alone` and `kafka_cluster`.
 
 `KAFKA_BOOTSTRAP` names a broker to use instead of starting one. Where none can be had the tests are skipped, except in
 CI or with `PITWATCH_REQUIRE_KAFKA=1`: there they fail.
@@ -36,6 +36,14 @@ def kafka(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Iterator[
     folder = (base if worker_id == "master" else base.parent) / "kafka"
     with shared_broker(folder) as address:
         yield address
+
+
+@pytest.fixture(scope="module")
+def kafka_alone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """A broker of the test module's own, whose topics and rights are nobody else's."""
+    need_broker()
+    with Cluster(tmp_path_factory.mktemp("alone"), 1) as cluster:
+        yield cluster
 
 
 @pytest.fixture(scope="module")

@@ -9,8 +9,7 @@ from typing import Protocol, TypeVar
 from uuid import uuid4
 
 from confluent_kafka import Producer
-from confluent_kafka.admin import AdminClient
-from confluent_kafka.cimpl import NewTopic
+from confluent_kafka.admin import AdminClient, NewTopic
 
 from processors.logs.kafka import TIMEOUT_SECONDS, KafkaLog
 from processors.logs.kafka_properties import Properties
