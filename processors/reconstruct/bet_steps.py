@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Final, get_args
 
-from processors.reconstruct.dealing import accuse_uncorrected, judge_round
+from processors.reconstruct.dealing import accuse_uncorrected
 from processors.reconstruct.refusals import Unusable
 from processors.reconstruct.rounds import round_of
 from processors.reconstruct.state import BetState, RoundState
@@ -221,8 +221,7 @@ def payout_made(table: Table, event: PayoutMade) -> None:
 def _moved(table: Table, event: StakeCollected | PayoutMade, play: RoundState, code: str) -> BetState | None:
     """Return the bet that chips were moved for. Chips moved for a bet that doesn't stand are an alert of their own."""
     play.chips_moved = True
-    if play.complete and not play.voided and (play.dealing_errors or not play.judged):
-        judge_round(table, event)
+    if play.dealing_errors and play.complete and not play.voided:
         accuse_uncorrected(table, event)
     bet = play.bets.get(event.bet_id)
     if bet is not None:

@@ -19,7 +19,7 @@ from processors.reconstruct.sequencer import Entry, Missing
 from processors.reconstruct.state import TableState
 from processors.reconstruct.steps import STEPS
 from processors.reconstruct.table import Table, may_come_again
-from processors.reconstruct.table_steps import gap, observe
+from processors.reconstruct.table_steps import doubt, gap, observe
 from schemas.events import Correction, Event
 from schemas.ids import SYSTEM_EPOCH, split_event_id
 from schemas.wire import decode_event
@@ -126,6 +126,7 @@ class Journal:
                 observe(table, event, entry.appended_at)
             STEPS[event.type](table, event)
         except Unusable as error:
+            doubt(table, event, error.reason)
             letter = dead_letter(table.state.table_id, entry, error.reason, error.detail, event)
             table.emit(("dead_letter", entry.partition, entry.offset), letter)
 

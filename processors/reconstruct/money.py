@@ -32,6 +32,9 @@ def judge_money(table: Table, event: Event, bet: BetState, owed: Due) -> None:
         # Commission is due on what is paid, so its absence is no second deviation.
         _alert(table, event, bet, "winning_bet_unpaid", due_now, 0)
         return
+    if not table.rules.judged:
+        # At what odds such a table pays, and how it takes commission, nobody has said.
+        return
     _judge_commission(table, event, bet, owed)
     _judge_payout(table, event, bet, owed)
 

@@ -1,6 +1,7 @@
 """Events of the table itself: opening, chips, people, commission debts, corrections and silence."""
 
 from datetime import datetime, timedelta
+from typing import Final
 
 from processors.reconstruct.closing import finish
 from processors.reconstruct.refusals import Unusable
@@ -31,6 +32,9 @@ from schemas.ids import SYSTEM_EPOCH, event_id
 from schemas.structs import struct_of
 
 HeartbeatRow = struct_of(Heartbeat, tag="heartbeat")
+
+MOVES_CHIPS: Final = frozenset({"stake_collected", "payout_made"})
+"""Events of a round that move chips between the layout and the tray."""
 
 
 def observe(table: Table, event: Event, appended_at: datetime) -> None:
@@ -118,6 +122,20 @@ def gap(table: Table, missing: Entry) -> None:
         occurred_at=missing.appended_at,
     )
     table.alert(found, "telemetry_gap", f"{missing.epoch}:{missing.seq}", EvidenceRow(actual=span))
+
+
+def doubt(table: Table, event: Event, reason: str) -> None:
+    """An event that can't be used says something all the same that nobody knows now: neither tray nor round is certain.
+
+    Where stakes stand that nobody saw, one more word about them changes nothing.
+    """
+    state, play = table.state, table.state.round
+    if event.type in MOVES_CHIPS:
+        state.expected_float = None
+    if play is None or (getattr(event, "shoe", 0), getattr(event, "round", 0)) != (play.shoe, play.number):
+        return
+    if reason != "no_such_bet" or not play.carry_unknown:
+        play.complete = False
 
 
 def table_opened(table: Table, event: TableOpened) -> None:

@@ -463,7 +463,7 @@ def test_bet_placed_twice_is_refused() -> None:
     (letter,) = scene.dead_letters
     assert (letter.reason, letter.event_id) == ("bet_exists", f"BAC-01:1:{scene.seq}")
     scene.finish()
-    assert scene.bet_of("B1").bet == "player"
+    assert (scene.bet_of("B1").bet, scene.bet_of("B1").result) == ("player", "unknown")
 
 
 @pytest.mark.parametrize("kind", ["bet_changed", "bet_withdrawn"])

@@ -461,7 +461,7 @@ def test_shoe_taken_up_in_the_middle() -> None:
 
 @pytest.mark.parametrize(
     ("shoe", "number", "reason"),
-    [(2, 2, "round_over"), (2, 3, "round_over"), (1, 9, "shoe_over"), (2, 1_004, "numbering"), (1_003, 1, "numbering")],
+    [(2, 2, "round_over"), (1, 9, "shoe_over"), (2, 1_004, "numbering"), (1_003, 1, "numbering")],
 )
 def test_numbers_that_cannot_come_next(shoe: int, number: int, reason: str) -> None:
     """A number that was used, or that no table reaches unheard, is refused; the table goes on."""
@@ -475,6 +475,45 @@ def test_numbers_that_cannot_come_next(shoe: int, number: int, reason: str) -> N
     assert (letter.reason, letter.event_id, letter.shoe, letter.round) == (reason, refused, shoe, number)
     scene.finish()
     assert (scene.codes, scene.round(3).status) == ([], "settled")
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        ("round_opened", {}),
+        ("bet_placed", {"bet_id": "B1", "bet": "tie", "stake": 1, "seat": 1}),
+        ("bet_changed", {"bet_id": "B9", "stake": 1}),
+        ("commission_charged", {"bet_id": "B9", "amount": 1}),
+        ("card_drawn", {"hand": "player", "position": 1, "card": "2S"}),
+        ("card_corrected", {"hand": "player", "position": 3, "reason": "misdeal"}),
+    ],
+    ids=lambda event: event[0],
+)
+def test_round_of_which_something_was_not_understood_is_not_judged(event: tuple[str, dict[str, object]]) -> None:
+    """An event that can't be used says something all the same: a stake raised, a card dealt anew, a round reopened."""
+    kind, fields = event
+    scene = playing()
+    scene.begin()
+    scene.bet("player")
+    scene.no_more_bets()
+    scene.deal("2S 4H", "7D KC")
+    scene.of_round(kind, **fields)
+    scene.call("tie")
+    scene.of_round("payout_made", bet_id="B1", amount=7)
+    scene.close()
+    assert len(scene.refusals) == 1
+    assert (scene.codes, scene.round().status) == (["round_incomplete"], "incomplete")
+
+
+def test_chips_moved_in_a_round_that_is_over_leave_the_tray_uncertain() -> None:
+    """COMAR 36.05.03.02: whether they moved at all nobody knows, so the next count accuses nobody."""
+    scene = playing()
+    scene.play(PLAYER_WINS, ("player",))
+    scene.of_round("payout_made", bet_id="B1", amount=7)
+    scene.send("float_counted", amount=FLOAT)
+    assert (scene.refusals, scene.codes) == (["round_over"], [])
+    scene.send("float_counted", amount=FLOAT - 7)
+    assert scene.codes == ["float_unexplained"]
 
 
 @pytest.mark.parametrize(("shoe", "reason"), [(1, "shoe_over"), (2, "shoe_over"), (1_003, "numbering")])

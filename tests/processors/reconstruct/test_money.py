@@ -165,6 +165,28 @@ def test_commission_that_eats_the_winnings_leaves_nothing_unpaid() -> None:
     assert settled("banker", BANKER_WINS, dear, 30_000, {"paid": 30_000, "charged": 0}).codes == ["commission_missing"]
 
 
+@pytest.mark.parametrize(
+    ("moved", "codes"),
+    [
+        ({"paid": STAKE, "charged": 0}, []),
+        ({"paid": STAKE - 1, "charged": 7}, []),
+        ({"paid": 0, "charged": 0}, ["winning_bet_unpaid"]),
+    ],
+)
+def test_table_whose_terms_nobody_has_seen(moved: Moved, codes: list[str]) -> None:
+    """Arts. 17 and 18: it may pay other odds by approval, and take commission otherwise; pay it must."""
+    scene = Scene()
+    scene.load()
+    scene.begin()
+    scene.bet("banker", STAKE)
+    scene.no_more_bets()
+    scene.deal(*BANKER_WINS)
+    scene.call()
+    scene.settle(**{name: {"B1": amount} for name, amount in moved.items()})
+    scene.close()
+    assert scene.codes == codes
+
+
 def test_odds_of_the_table_decide() -> None:
     """Art. 17(2) as changed by approval: this table pays a tie nine to one."""
     nine = with_changes(MACAU, bets=[BetOffer(bet="tie", minimum=100, maximum=10**9, odds=("9",))])
