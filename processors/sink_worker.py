@@ -92,6 +92,9 @@ class SinkWorker:
             self._store.close()
 
     def _step(self) -> bool:
+        if self._membership is not None:
+            # Before anything that may fail: a worker that waits for the store is alive.
+            self._membership.poll()
         store = self._attached()
         sink = self._shared(store)
         try:
@@ -122,7 +125,7 @@ class SinkWorker:
     def _shared(self, store: ClickHouseStore) -> Sink:
         if self._membership is None:
             self._membership = self._join(group_of(store), [topic for _, topic in TOPICS])
-        self._membership.poll()
+            self._membership.poll()
         if self._sink is None:
             self._sink = Sink(self._log, store)
             _logger.info("filling", group=self._sink.group)

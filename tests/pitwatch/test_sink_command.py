@@ -48,7 +48,9 @@ def start_sink(repository: Path) -> Iterator[Start]:
     with ExitStack() as started:
 
         def start_one(config: Path) -> "subprocess.Popen[str]":
-            process = started.enter_context(start(repository, "sink", "--config", config))
+            process = started.enter_context(
+                start(repository, "sink", "--config", config, "--data", config.parent / "data")
+            )
             started.callback(process.kill)
             return process
 
@@ -135,6 +137,8 @@ def test_several_sinks_do_each_others_work_and_no_harm(
 ) -> None:
     config = server.config(tmp_path)
     sinks = [start_sink(config) for _ in range(2)]
+    for sink in sinks:
+        told(sink, "running")
     put_bets(log, 0, 2000)
     with server.store() as store:
         store.attach()
