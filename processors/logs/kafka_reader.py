@@ -44,30 +44,30 @@ class _Stream:
     def __init__(self, place: int, begin: int) -> None:
         self.place = place
         self.seen = self.bare = begin
-        self.fetched: deque[Message] = deque()
+        self.fetched: deque[Record] = deque()
         self.bytes = 0
         self.paused = False
 
-    def add(self, message: Message, offset: int) -> None:
-        self.fetched.append(message)
-        self.bytes += len(message)
-        self.seen = self.bare = offset + 1
+    def add(self, record: Record) -> None:
+        self.fetched.append(record)
+        self.bytes += len(record.value)
+        self.seen = self.bare = record.offset + 1
 
-    def take(self, limit: int) -> list[Message]:
+    def take(self, limit: int) -> list[Record]:
         if limit >= len(self.fetched):
             taken = list(self.fetched)
             self.fetched.clear()
             self.bytes = 0
         else:
             taken = [self.fetched.popleft() for _ in range(limit)]
-            self.bytes -= sum(map(len, taken))
+            self.bytes -= sum(len(record.value) for record in taken)
         if taken:
-            self.place = _offset(taken[-1]) + 1
+            self.place = taken[-1].offset + 1
         return taken
 
     def is_at(self, offset: int) -> bool:
         """Tell whether the first record from `offset` on is the next one here."""
-        return self.place <= offset <= (_offset(self.fetched[0]) if self.fetched else self.seen)
+        return self.place <= offset <= (self.fetched[0].offset if self.fetched else self.seen)
 
 
 class Reader:
@@ -78,6 +78,7 @@ class Reader:
         self._consumer: Consumer = clients.consumer(GROUP, {})
         self._streams: dict[tuple[str, int], _Stream] = {}
         self._refusals: dict[tuple[str, int], KafkaError] = {}
+        self._last_ms, self._moment = 0, _EPOCH
 
     def follows(self, topic: str, partition: int) -> bool:
         """Tell whether the partition is followed, wherever."""
@@ -172,7 +173,7 @@ class Reader:
         if stream.paused and stream.bytes < self._share() // 2:
             self._consumer.resume([TopicPartition(topic, partition)])
             stream.paused = False
-        return _records(topic, partition, taken)
+        return taken
 
     def _follow(self, topic: str, partition: int, offset: int) -> _Stream:
         """Follow the partition from `offset` on, unless that is so already."""
@@ -218,21 +219,31 @@ class Reader:
             if messages:
                 messages += self._consumer.consume(FETCHED_AT_ONCE, 0)
         for message in messages:
+            error = message.error()
             place = (message.topic() or "", message.partition() or 0)
             stream = self._streams.get(place)
             if stream is None:
                 continue
-            error = message.error()
             if error is None:
-                stream.add(message, _offset(message))
+                stream.add(self._record(place, message))
             elif error.code() == KafkaError._PARTITION_EOF:
-                stream.seen = max(stream.seen, _offset(message))
+                stream.seen = max(stream.seen, message.offset() or 0)
             elif error.code() in _OUT_OF_RANGE or not error.retriable():
                 # Whoever reads this partition next is told; the others go on.
                 self._refusals[place] = error
                 self.drop(*place)
         if messages:
             self._pause()
+
+    def _record(self, place: tuple[str, int], message: Message) -> Record:
+        _, appended_ms = message.timestamp()
+        # A batch has one time, so it is mostly made once for many records.
+        if appended_ms != self._last_ms:
+            self._last_ms, self._moment = appended_ms, _EPOCH + appended_ms * _MILLISECOND
+        key, value, offset = message.key(), message.value(), message.offset()
+        assert offset is not None
+        # Neither is missing in what Pitwatch writes; others may write what they like.
+        return Record(*place, offset, (key or b"").decode(errors="replace"), value or b"", self._moment)
 
     def _pause(self) -> None:
         share = self._share()
@@ -251,22 +262,3 @@ class Reader:
             + (f" ({trouble})" if trouble else "")
             + ". Look whether the partition has a leader; the log goes on by itself"
         )
-
-
-def _offset(message: Message) -> int:
-    offset = message.offset()
-    assert offset is not None
-    return offset
-
-
-def _records(topic: str, partition: int, messages: list[Message]) -> list[Record]:
-    records = []
-    last_ms, moment = 0, _EPOCH
-    for message in messages:
-        _, appended_ms = message.timestamp()
-        # A batch has one time, so it is mostly made once for many records.
-        if appended_ms != last_ms:
-            last_ms, moment = appended_ms, _EPOCH + appended_ms * _MILLISECOND
-        key = (message.key() or b"").decode(errors="replace")
-        records.append(Record(topic, partition, _offset(message), key, message.value() or b"", moment))
-    return records

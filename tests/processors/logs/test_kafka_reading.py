@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from uuid import uuid4
 
 import pytest
@@ -9,6 +10,8 @@ from aiokafka.partitioner import DefaultPartitioner
 from confluent_kafka import TopicPartition
 
 from processors.logs.kafka import KafkaLog
+from processors.logs.kafka_clients import Clients
+from processors.logs.kafka_reader import Reader
 from schemas.log import EventLog, LogError, LogUnavailable, Position
 from tests.contract.reading import PATIENCE_SECONDS, messages, partition_records, values
 from tests.kafka.serve import Address
@@ -178,6 +181,16 @@ class TestManyPartitions:
             for index, place in enumerate(places):
                 assert values(log.read(topic, 0, place, 5)) == [b"%d" % n for n in range(place, place + 5)]
                 places[index] += 5
+
+    def test_a_reader_that_goes_back_and_forth_never_mixes_up_what_it_fetched(
+        self, kafka: Address, log: KafkaLog, topic: str
+    ) -> None:
+        log.append(topic, [("B01", b"%d" % number) for number in range(2_000)])
+        with closing(Reader(Clients(kafka.bootstrap, {}, "reader", 30))) as reader:
+            for place in (0, 1_500, 700, 699, 701, 1_990, 5, 6, 1_000, 0):
+                for start in (place, place + 5):
+                    read = reader.read(topic, 0, start, 5)
+                    assert values(read) == [b"%d" % number for number in range(start, min(start + 5, 2_000))]
 
 
 class TestTopics:
