@@ -64,16 +64,25 @@ def waiting_bar(doing: str) -> Iterator[Callable[["Health"], None]]:
         yield show
 
 
+@contextmanager
+def waiting_for(what: str) -> Iterator[None]:
+    """Show, for the length of the block, what one waits for and how long already; when it ends, nobody knows."""
+    with _progress(SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn()) as progress:
+        progress.add_task(what, total=None)
+        yield
+
+
 def _bar(*amounts: ProgressColumn) -> Progress:
-    console = Console(stderr=True)
-    return Progress(
+    return _progress(
         SpinnerColumn(),
         TextColumn("{task.description}", markup=False),
         BarColumn(),
         *amounts,
         TimeElapsedColumn(),
         TimeRemainingColumn(),
-        console=console,
-        transient=True,
-        disable=not console.is_terminal,
     )
+
+
+def _progress(*columns: ProgressColumn) -> Progress:
+    console = Console(stderr=True)
+    return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from pitwatch.progress import waiting_for
 from pitwatch.workplace import ConfigOption, DataOption, settings_for
 from schemas.errors import PitwatchError
 
@@ -58,11 +59,12 @@ def _ask_here(query: str, fmt: str, settings: "Settings") -> None:
     try:
         with lock_data_directory(directory), open_log(directory, read_only=True) as log:
             check_finished(log, directory)
-            with open_store(directory, settings) as store:
-                _print_all([_answer(store, query, fmt)])
+            with waiting_for("asking the store"), open_store(directory, settings) as store:
+                answer = _answer(store, query, fmt)
                 behind = Sink(log, store).behind()
     except DataDirectoryLocked as error:
         raise DataDirectoryLocked(f"{error}; or ask it, with --url, where its settings have [[sql.users]]") from None
+    _print_all([answer])
     if behind:
         typer.echo(f"{behind:,} records of the log are not stored yet: `pitwatch replay --check` stores them", err=True)
 

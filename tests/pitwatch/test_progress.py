@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pitwatch.progress import counting_bar, reading_bar, waiting_bar
+from pitwatch.progress import counting_bar, reading_bar, waiting_bar, waiting_for
 from processors.embedded import Health
 from producers.importers.sources import Progress
 
@@ -21,6 +21,8 @@ def show_all() -> None:
     with reading_bar() as on_progress:
         for size in (None, 4_000):
             on_progress(Progress(Path(f"{size}.ndjson"), 2_000, size, 7))
+    with waiting_for("asking the store"):
+        pass
     with waiting_bar("folding") as on_wait:
         for behind in (0, 30, 10, 0):
             on_wait(Health(behind, behind, {}))
@@ -48,7 +50,7 @@ def test_bars_are_shown_on_a_terminal(repository: Path) -> None:
         assert shown.stdout.read() == b""
     assert shown.returncode == 0
     text = b"".join(pieces).decode()
-    for what in ("replaying", "10/10", "events", "4000.ndjson", "2.0/4.0 kB", "folding", "30/30"):
+    for what in ("replaying", "10/10", "events", "4000.ndjson", "2.0/4.0 kB", "asking the store", "folding", "30/30"):
         assert what in text, textwrap.shorten(text, 500)
 
 
