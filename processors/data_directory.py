@@ -2,11 +2,14 @@
 
 import shutil
 from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
+from processors.fact_retention import FactRetention
 from processors.logs.lock import DataDirectoryUnusable
 from processors.logs.sqlite import LOG_FILE, SqliteLog
+from processors.logs.sqlite_tables import STARTED_OVER
 from processors.notify.notifier import GROUP as ALERTS_READ
 from processors.notify.notifier import TOPIC as ALERTS
 from processors.reconstructor import GROUP
@@ -29,6 +32,10 @@ It holds the offset of the last event whose alerts people were told of before.
 """
 
 _ALERTS_PER_READ: Final = 10_000
+
+
+class StoreOutdated(PitwatchError):
+    """Raised for a store on a server which tells of a log that isn't there any more: it must be made anew."""
 
 
 class UnfinishedReplay(PitwatchError):
@@ -65,6 +72,20 @@ def check_finished(log: EventLog, directory: Path) -> None:
     """Raise `UnfinishedReplay` unless the facts of a data directory are whole."""
     if log.state(GROUP, UNFINISHED) is not None:
         raise UnfinishedReplay(f"a replay of {directory} was broken off; run `pitwatch replay` again to finish it")
+
+
+def check_fillable(log: SqliteLog, directory: Path, group: str) -> None:
+    """Raise what stands against filling a server's store, as `group`, from the log of a data directory.
+
+    That is `UnfinishedReplay`, `StoreUnavailable` for facts that are no more, and `StoreOutdated`.
+    """
+    check_finished(log, directory)
+    if log.state(group, STARTED_OVER) is not None:
+        raise StoreOutdated(
+            f"the log of {directory} was replayed after this store had been filled from it, and its facts are counted"
+            " anew. Drop the store's database, run `pitwatch migrate`, and start again: everything is filled in"
+        )
+    FactRetention(log, group, [], None, lambda: datetime.now(UTC)).check()
 
 
 def begin_replay(directory: Path) -> None:

@@ -49,6 +49,14 @@ class Alone:
         """Do nothing."""
 
 
+Check = Callable[[str], None]
+"""Raises what stands against filling the store as the group of this name; asked at the start and now and then."""
+
+
+def nothing_against(_group: str) -> None:
+    """Let the store be filled."""
+
+
 def alone(_group: str, _topics: Sequence[str]) -> Membership:
     """Join nobody: every partition is this worker's."""
     return Alone()
@@ -65,11 +73,13 @@ class SinkWorker:
         log: EventLog,
         open_store: Callable[[], ClickHouseStore],
         join: Join = alone,
+        check: Check = nothing_against,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._log = log
         self._open_store = open_store
         self._join = join
+        self._check = check
         self._clock = clock
         self._store: ClickHouseStore | None = None
         self._membership: Membership | None = None
@@ -77,7 +87,10 @@ class SinkWorker:
         self._checked_at = 0.0
 
     def step(self) -> bool:
-        """Move what there is to move, or wait a moment; tell whether anything was. Raises `OUTAGES`, `OtherStore`."""
+        """Move what there is to move, or wait a moment; tell whether anything was.
+
+        Raises `OUTAGES`, and what no waiting mends: `OtherStore`, and what `check` raises.
+        """
         try:
             moved = self._step()
         except OUTAGES:
@@ -119,6 +132,7 @@ class SinkWorker:
                     "the store's database was replaced while it was being filled. Start the sink again: it fills the"
                     " new one from the beginning of the log"
                 )
+            self._check(group_of(self._store))
             self._checked_at = now
         return self._store
 

@@ -1,6 +1,7 @@
 """`pitwatch sink`: a worker that fills a ClickHouse server from the log."""
 
 from contextlib import ExitStack, closing
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -61,8 +62,10 @@ def _worker(settings: "Settings", opened: ExitStack, *, from_kafka: bool) -> "Si
 
         shared = opened.enter_context(open_kafka_log(settings.kafka))
         return opened.enter_context(closing(SinkWorker(shared, open_store, shared.join)))
-    from processors.data_directory import check_there, open_log
+    from processors.data_directory import check_fillable, check_there, open_log
 
-    check_there(settings.data_directory)
-    log = opened.enter_context(open_log(settings.data_directory))
-    return opened.enter_context(closing(SinkWorker(log, open_store)))
+    directory = settings.data_directory
+    check_there(directory)
+    log = opened.enter_context(open_log(directory))
+    check = partial(check_fillable, log, directory)
+    return opened.enter_context(closing(SinkWorker(log, open_store, check=check)))

@@ -54,6 +54,12 @@ POSITION: Final = "SELECT offset FROM positions WHERE group_name = ? AND topic =
 STATE: Final = "SELECT state FROM states WHERE group_name = ? AND key = ?"
 STATE_KEYS: Final = "SELECT key FROM states WHERE group_name = ? ORDER BY key"
 
+STARTED_OVER: Final = "log:started-over"
+"""Key of a snapshot that tells a group: what you have read of this log is no more, and what comes is told anew."""
+
+_MARK_READERS: Final = (
+    "INSERT OR REPLACE INTO states SELECT DISTINCT group_name, ?, x'' FROM positions WHERE group_name != ?"
+)
 _LAST: Final = "SELECT offset, appended_at FROM messages_N ORDER BY offset DESC LIMIT 1"
 _APPEND: Final = "INSERT INTO messages_N VALUES (?, ?, ?, ?)"
 # Many rows in one statement: Python's lock is let go once for all of them, while a busy thread beside this one would
@@ -150,7 +156,11 @@ def _topic_id(connection: Connection, topic: str) -> int:
 
 
 def start_over(connection: Connection, topics: Iterable[str], group: str, marker: tuple[str, bytes]) -> None:
-    """Empty topics, so that their offsets begin at 0 again, and forget who had read them; forget all of `group`."""
+    """Empty topics, so that their offsets begin at 0 again, and forget who had read them; forget all of `group`.
+
+    Every other group that had read anything gets a snapshot of the key `STARTED_OVER`.
+    """
+    connection.execute(_MARK_READERS, (STARTED_OVER, group))
     connection.execute("DELETE FROM positions WHERE group_name = ?", (group,))
     connection.execute("DELETE FROM states WHERE group_name = ?", (group,))
     for topic in topics:

@@ -17,8 +17,9 @@ from processors.sql.users import mint_password
 from processors.store.clickhouse import ClickHouseStore
 from schemas.topics import TABLE_EVENTS
 from schemas.wire import encode
+from tests.contract.reading import PATIENCE_SECONDS
 from tests.contract.store.stored_facts import fact
-from tests.pitwatch.command_line import start
+from tests.pitwatch.command_line import ndjson, start
 from tests.pitwatch.store_server import Server, serving_store, store_server
 from tests.producers.table import event
 
@@ -79,14 +80,14 @@ def bets_in(store: ClickHouseStore) -> int:
     return int(row["n"])
 
 
-def wait_for(log: SqliteLog, store: ClickHouseStore, count: int) -> None:
-    """Block until the sink's group has committed `count` bets."""
+def wait_for(log: SqliteLog, store: ClickHouseStore, count: int, topic: str = "bets") -> None:
+    """Block until the sink's group has committed `count` records of a topic."""
     group = f"sink-{store.identity}"
-    for _ in range(100_000):
-        if log.position(group, "bets", 0) >= count:
+    for _ in range(PATIENCE_SECONDS * 20):
+        if log.position(group, topic, 0) >= count:
             return
-        log.wait("nothing-comes-here", 0, 0, 0.02)
-    raise AssertionError(f"only {log.position(group, 'bets', 0)} of {count} came")
+        log.wait("nothing-comes-here", 0, 0, 0.05)
+    raise AssertionError(f"only {log.position(group, topic, 0)} of {count} came")
 
 
 def test_everything_in_the_log_gets_to_the_server(
@@ -188,6 +189,37 @@ def test_server_without_the_schema_is_waited_for_by_name(
         told(sink, "loop_recovered")
         sink.send_signal(signal.SIGTERM)
         assert sink.wait(60) == 0
+
+
+def run_here(repository: Path, *arguments: str | Path) -> None:
+    """Run a command to its end, in a process of its own: this one has the server's folder open."""
+    with start(repository, *arguments) as process:
+        _, err = process.communicate()
+        assert process.returncode == 0, err
+
+
+def test_store_of_a_log_that_was_replayed_is_made_anew(
+    repository: Path, server: Server, start_sink: Start, tmp_path: Path
+) -> None:
+    """Facts are counted anew by a replay, so what the server has would stand against them."""
+    data, events = tmp_path / "data", tmp_path / "events.ndjson"
+    events.write_bytes(ndjson([event(1, type="table_opened", follows=(0, 0)), event(2), event(3, type="table_closed")]))
+    run_here(repository, "ingest", events, "--data", data)
+    config = server.config(tmp_path)
+    with server.store() as store, closing(SqliteLog(data / LOG_FILE)) as log:
+        store.attach()
+        sink = start_sink(config)
+        wait_for(log, store, 3, TABLE_EVENTS)
+        sink.send_signal(signal.SIGTERM)
+        assert sink.wait(60) == 0
+        run_here(repository, "replay", "--data", data)
+        refused = start_sink(config)
+        _, err = refused.communicate()
+        assert refused.returncode == 2
+        assert "Drop the store's database, run `pitwatch migrate`" in err
+        store._writer.command("DROP DATABASE pitwatch", use_database=False)
+        store.migrate()
+        told(start_sink(config), "filling")
 
 
 def test_directory_without_a_log_is_refused(server: Server, start_sink: Start, tmp_path: Path) -> None:
