@@ -5,10 +5,19 @@ Names end in their unit; what ends in ``total`` only rises. Labels are few and b
 
 from typing import Final
 
-from prometheus_client import GC_COLLECTOR, PLATFORM_COLLECTOR, PROCESS_COLLECTOR, CollectorRegistry
+from prometheus_client import (
+    GC_COLLECTOR,
+    PLATFORM_COLLECTOR,
+    PROCESS_COLLECTOR,
+    CollectorRegistry,
+    disable_created_metrics,
+)
 from prometheus_client import Counter as _Counter
 from prometheus_client import Gauge as _Gauge
 from prometheus_client import Histogram as _Histogram
+
+# A gauge beside each counter, of when it was made, which nobody reads.
+disable_created_metrics()  # type: ignore[no-untyped-call]  # it has no types
 
 REGISTRY: Final = CollectorRegistry()
 """Where they are kept, and what the interpreter and the system tell about this process."""

@@ -163,8 +163,8 @@ class StoreSettings(StrictModel):
     )
     url: Annotated[str, Field(pattern=r"^https?://[^\s/?#@]+$")] | None = Field(
         default=None,
-        description="A ClickHouse server, such as `https://clickhouse:8443`, for `pitwatch sink`, `migrate` and `sql`."
-        " `pitwatch run` keeps its store in the data directory whatever stands here.",
+        description="A ClickHouse server, such as `https://clickhouse:8443`, which `pitwatch migrate` prepares and"
+        " `pitwatch sink` fills. `pitwatch run` keeps its store in the data directory whatever stands here.",
     )
     user: Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,62}$")] = Field(
         default="pitwatch", description="Whom to log in to the server as."

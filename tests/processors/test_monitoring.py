@@ -1,12 +1,14 @@
 """What a process shows of itself, and that every metric says what it means."""
 
 import re
+from pathlib import Path
 
 import httpx
 import pytest
 
 from processors import metrics
 from processors.metrics import REGISTRY, SINK_ROWS
+from processors.metrics_page import metrics_page
 from processors.monitoring import monitored
 from processors.settings import MonitoringSettings
 
@@ -51,6 +53,15 @@ def test_every_metric_has_a_unit_and_a_meaning(name: str) -> None:
     (family,) = (family for family in REGISTRY.collect() if family.name == name)
     assert family.documentation.endswith(".")
     assert name.endswith(("_rows", "_records", "_seconds", "_queries", "_troubled")), "name what is counted, last"
+
+
+def test_page_is_current(repository: Path) -> None:
+    written = (repository / "docs" / "metrics.md").read_text(encoding="utf-8")
+    assert written == metrics_page(), "run: python -m processors.metrics_page > docs/metrics.md"
+
+
+def test_every_metric_is_on_the_page() -> None:
+    assert all(f"`{name}" in metrics_page() for name in ours())
 
 
 def test_list_holds_every_metric() -> None:
