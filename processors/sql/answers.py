@@ -38,11 +38,12 @@ _NOT_FOR_STREAMS: Final = frozenset({"max_result_rows", "max_result_bytes", "rea
 
 
 class Limits(NamedTuple):
-    """How much one answer may take, and the database meant where none is named."""
+    """How much one reader's answer may take, and the database meant where none is named."""
 
     database: str
     max_execution_seconds: int
     max_answer_bytes: int
+    max_threads: int = 1
 
 
 class Answer:
@@ -165,6 +166,7 @@ class Answer:
         limits = dict(reader_settings(self._limits.max_execution_seconds))
         for name in _NOT_FOR_STREAMS:
             del limits[name]
+        limits["max_threads"] = self._limits.max_threads
         if not streamed:
             limits["max_result_bytes"] = self._limits.max_answer_bytes
         return for_reader(self._asked.settings, limits)

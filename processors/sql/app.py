@@ -23,6 +23,7 @@ from processors.sql.asked import MAX_DATA_BYTES, MAX_STATEMENT_BYTES, Asked, ask
 from processors.sql.codings import accepted, unpack
 from processors.sql.engine import Engine
 from processors.sql.refusals import (
+    AUTHENTICATION_FAILED,
     QUERY_IS_TOO_LARGE,
     TIMEOUT_EXCEEDED,
     TOO_MANY_QUERIES,
@@ -78,6 +79,8 @@ class Endpoint:
                 code = await self._answer(user, wanted, request, send)
         except Refused as refused:
             code = refused.fault.code
+            if refused.fault is AUTHENTICATION_FAILED:
+                _log.warning("login_refused", client=request.client and request.client.host, why=str(refused))
             await refusal(refused, self._engine.version)(scope, receive, send)
         except ClientDisconnect:
             return

@@ -1,5 +1,6 @@
 """Runs the endpoint beside a store that this process has open."""
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,7 +23,13 @@ def run_sql(folder: Path, settings: Settings) -> Iterator[str]:
         yield ""
         return
     users = [User(user.name, user.password_sha256) for user in settings.sql.users]
-    limits = Limits(settings.store.database, settings.store.max_execution_seconds, settings.sql.max_answer_bytes)
+    limits = Limits(
+        database=settings.store.database,
+        max_execution_seconds=settings.store.max_execution_seconds,
+        max_answer_bytes=settings.sql.max_answer_bytes,
+        # The floor itself works on this machine too, and comes first.
+        max_threads=max(1, (os.cpu_count() or 1) // 2),
+    )
     endpoint = Endpoint(folder, users, limits, settings.sql.max_concurrent_queries)
     try:
         with serving(endpoint.app, settings.sql.host, settings.sql.port, "sql") as url:

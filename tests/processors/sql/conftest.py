@@ -29,7 +29,7 @@ Ask = Callable[..., httpx.Response]
 """Posts a statement as a user, with the fields given."""
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def _folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("answered") / "clickhouse"
 

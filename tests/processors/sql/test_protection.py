@@ -72,7 +72,7 @@ class TestReadingOnly:
         answer = httpx.request(method, url, params=fields, content=body, auth=ANA)
         assert answer.status_code >= 400
         assert "root:" not in answer.text
-        assert ask("SELECT count() FROM rounds").text == f"{ROUNDS}\n"
+        assert ask("SELECT count() FROM rounds WHERE table_id = 'BAC-01'").text == f"{ROUNDS}\n"
 
     @pytest.mark.parametrize(
         "fields",
@@ -94,6 +94,9 @@ class TestReadingOnly:
 
     def test_every_reader_is_held_to_reading_by_the_engine_too(self, ask: Ask) -> None:
         assert ask("SELECT getSetting('readonly')").text == "1\n"
+
+    def test_reader_takes_its_share_of_the_machine_and_no_more(self, ask: Ask) -> None:
+        assert ask("SELECT getSetting('max_threads')", max_threads="64").text == "1\n"
 
     def test_get_of_a_writer_changes_nothing(self, url: str) -> None:
         answer = httpx.get(url, params={"query": "DROP TABLE rounds_versions"}, auth=("writer", SECRETS["writer"][0]))
