@@ -1,7 +1,9 @@
 """The transactional producer of one group: outputs, snapshots and positions together or not at all."""
 
+import threading
 import time
 from collections.abc import Sequence
+from concurrent.futures import Future
 from typing import Final, NamedTuple
 
 from confluent_kafka import KafkaError, KafkaException, TopicPartition
@@ -11,6 +13,7 @@ from processors.logs.kafka_errors import FENCED, error_of, explained
 from schemas.log import Fenced, LogError, LogUnavailable
 
 _ROOM_SECONDS: Final = 0.01
+_GRACE_SECONDS: Final = 1.0
 
 
 class Output(NamedTuple):
@@ -61,7 +64,7 @@ class GroupProducer:
             for output in outputs:
                 self._produce(output, deadline)
             if reading.offsets:
-                self._producer.send_offsets_to_transaction(list(reading.offsets), reading.metadata, _left(deadline))
+                self._send_offsets(reading, deadline)
             # The commit waits for the messages too; but if they don't get there, the transaction can still be aborted.
             if self._producer.flush(_left(deadline)):
                 raise KafkaException(KafkaError(KafkaError._TIMED_OUT, "messages were not acknowledged"))
@@ -111,6 +114,29 @@ class GroupProducer:
                 if time.monotonic() > deadline:
                     raise KafkaException(KafkaError(KafkaError._QUEUE_FULL)) from None
             self._producer.poll(_ROOM_SECONDS)
+
+    def _send_offsets(self, reading: Reading, deadline: float) -> None:
+        """Add the positions, in a thread that is left behind where it never ends.
+
+        librdkafka keeps the moment of its next attempt in one place for all producers of a process. Where two of them
+        lost their coordinator, one may wait for an attempt that nobody makes any more.
+        """
+        sent: Future[None] = Future()
+
+        def send() -> None:
+            try:
+                self._producer.send_offsets_to_transaction(list(reading.offsets), reading.metadata, _left(deadline))
+            except KafkaException as exception:
+                sent.set_exception(exception)
+            else:
+                sent.set_result(None)
+
+        threading.Thread(target=send, name="kafka-offsets", daemon=True).start()
+        try:
+            sent.result(_left(deadline) + _GRACE_SECONDS)
+        except TimeoutError:
+            error = KafkaError(KafkaError._TIMED_OUT, "the group's coordinator didn't answer")
+            raise KafkaException(error) from None
 
     def _explained(self, exception: KafkaException) -> LogError:
         error = error_of(exception)
