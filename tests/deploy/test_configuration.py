@@ -38,9 +38,6 @@ def settings_of(monkeypatch: pytest.MonkeyPatch, name: str, layout: str) -> Sett
     return load_settings(FOLDER / "pitwatch.toml")
 
 
-# A section of the distributed runtime that the settings don't have yet; when they have it, this mark fails and goes.
-
-
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("name", OURS)
 def test_settings_of_every_service_load(monkeypatch: pytest.MonkeyPatch, name: str, layout: str) -> None:
