@@ -52,7 +52,7 @@ def _deal_too_many(table: Table, event: CardDrawn, play: RoundState) -> None:
     name = surplus_card(event.hand, event.position)
     if name in play.surplus:
         raise Unusable("card_position", f"{name} was dealt already; an error is put right by card_corrected")
-    play.surplus.append(name)
+    play.surplus[name] = event.card
     play.card_event_ids.append(event.event_id)
     see_card(table, event, event.card)
     if play.complete and not play.voided:
@@ -64,12 +64,11 @@ def _correct_surplus(table: Table, event: CardCorrected, play: RoundState) -> No
     if name not in play.surplus:
         raise Unusable("card_position", f"{name} was not dealt, so it can't be corrected")
     play.card_event_ids.append(event.event_id)
+    _recount(table, event, play.surplus.pop(name))
     if event.card is not None:
-        see_card(table, event, event.card)
-    else:
-        play.surplus.remove(name)
-        if play.complete:
-            review(table, event, reason=event.reason, position=event.position)
+        play.surplus[name] = event.card
+    elif play.complete:
+        review(table, event, reason=event.reason, position=event.position)
 
 
 def _out_of_place(play: RoundState, event: CardDrawn, held: int) -> None:
@@ -106,14 +105,19 @@ def card_corrected(table: Table, event: CardCorrected) -> None:
         raise Unusable("card_position", f"{event.hand} card {event.position} was not dealt, so it can't be corrected")
     old = cards[place] if place < len(cards) else None
     cards[place : place + 1] = [event.card] if event.card else []
-    if event.reason == "misread" and old is not None and table.state.shoe is not None:
-        _unsee_card(table, event, old, table.state.shoe)
-    if event.card is not None:
-        see_card(table, event, event.card)
+    _recount(table, event, old)
     play.card_event_ids.append(event.event_id)
     if play.complete:
         review(table, event, reason=event.reason, position=event.position)
         _check_call(table, event, misread=event.reason == "misread")
+
+
+def _recount(table: Table, event: CardCorrected, old: str | None) -> None:
+    """Count the card that lies there now, and the one that did no more if it was only read wrongly."""
+    if event.reason == "misread" and old is not None and table.state.shoe is not None:
+        _unsee_card(table, event, old, table.state.shoe)
+    if event.card is not None:
+        see_card(table, event, event.card)
 
 
 def _unsee_card(table: Table, event: CardCorrected, card: str, shoe: ShoeState) -> None:

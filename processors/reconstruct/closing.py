@@ -2,7 +2,8 @@
 
 from processors.reconstruct.dealing import accuse_uncorrected, has_hands, judge_round
 from processors.reconstruct.money import judge_money, judge_void
-from processors.reconstruct.rows import Settled, Totals, count_hour, emit_bets, emit_cells, emit_round, emit_shoe
+from processors.reconstruct.rows import Settled, Totals, count_hour, emit_bets, emit_round
+from processors.reconstruct.shoe_rows import emit_cells, emit_shoe
 from processors.reconstruct.state import BetState, RoundState, ShoeState
 from processors.reconstruct.table import Table
 from processors.rules.hands import RoundView, view
@@ -97,7 +98,7 @@ def _count_shoe(
 ) -> None:
     if not play.complete:
         shoe.complete = False
-        for card in (*play.player, *play.banker):
+        for card in (*play.player, *play.banker, *play.surplus.values()):
             shoe.doubtful[card] = shoe.doubtful.get(card, 0) + 1
     if play.kind == "demonstration":
         shoe.demonstrations += 1

@@ -4,12 +4,14 @@ Corrections are judged together and by the story as a whole, so that it makes no
 after the event that it is about.
 """
 
-from typing import Final, Protocol, cast
+from collections.abc import Mapping
+from typing import Final, cast
 
 import msgspec
 from pydantic import JsonValue
 
-from processors.reconstruct.sequencer import OPEN_END, Entry
+from processors.reconstruct.sequencer import Entry
+from processors.reconstruct.story import Story
 from schemas.events import Correction, Event
 from schemas.ids import split_event_id
 from schemas.wire import InvalidEvent, decode_event, validate_event
@@ -23,47 +25,25 @@ MAX_CORRECTIONS: Final = 200
 OVER: Final = "lies before what can still be revised"
 
 
-class Story(Protocol):
-    """What corrections must know of a table's entries."""
-
-    def event(self, event_id: str) -> Event | None:
-        """Return an event as it was sent, None where it isn't among the entries."""
-        ...
-
-    def place(self, event_id: str) -> int | None:
-        """Return the number of an event's entry, None where it isn't among the entries."""
-        ...
-
-    def is_over(self, event_id: str) -> bool:
-        """Tell whether the event isn't among the entries and, if it ever comes, belongs before them."""
-        ...
-
-
 class Kept(msgspec.Struct):
-    """A correction that may still matter: its entry, the numbers of that and of its target's, and what it does.
+    """A correction that may still matter: its entry, that entry's number, and what it does.
 
     `outcome` is the target as corrected, None where it is taken back; `unfit` says why that can't be.
     """
 
     entry: Entry
     correction: Correction
-    own: int
-    at: int = -1
+    number: int
     target: Event | None = None
     outcome: Event | None = None
     unfit: str = ""
-
-    @property
-    def order(self) -> tuple[int, bool, int]:
-        """What sorts corrections by when they take effect: once they and their targets are there."""
-        return max(self.own, self.at), self.at > self.own, self.own
 
 
 class WrittenCorrection(msgspec.Struct, array_like=True):
     """A correction that may still matter, as a snapshot keeps it."""
 
     entry: Entry
-    own: int
+    number: int
 
 
 Override = tuple[str, Event | None]
@@ -96,11 +76,11 @@ class Corrections:
         return event.type == "correction" or (self.any and event.event_id in self.awaited)
 
     def add(self, entry: Entry, correction: Correction, story: Story) -> None:
-        """Take a correction; one that isn't among the story's entries counts as newer than all that are."""
+        """Take a correction; `judge` then says what follows."""
         if problem := self._problem(correction, story):
             self.closed[correction.event_id] = problem
         else:
-            self.kept[correction.event_id] = Kept(entry, correction, OPEN_END)
+            self.kept[correction.event_id] = Kept(entry, correction, 0)
 
     def _problem(self, correction: Correction, story: Story) -> str:
         """Say why a correction can never take effect, whatever else may come."""
@@ -138,13 +118,12 @@ class Corrections:
         """Find a correction's target and what becomes of it."""
         correction = kept.correction
         target_id = correction.target_event_id
-        own, at = story.place(correction.event_id), story.place(target_id)
+        number = story.place(correction.event_id)
         # The entry of one that came long before its target may be gone by now: its old number is still the lower one.
-        kept.own = kept.own if own is None else own
-        kept.at = -1 if at is None else at
-        if kept.target is None and at is not None:
-            kept.target = target = story.event(target_id)
-            if target is not None and target.type != "correction" and correction.action == "replace":
+        kept.number = kept.number if number is None else number
+        if kept.target is None and (target := story.event(target_id)) is not None:
+            kept.target = target
+            if target.type != "correction" and correction.action == "replace":
                 kept.outcome, kept.unfit = _corrected(target, correction)
         if kept.target is not None and kept.target.type == "correction":
             kept.unfit = self._unfit_for_correction(correction)
@@ -158,19 +137,22 @@ class Corrections:
         return "" if target in self.kept else f"what {target} corrected {OVER}"
 
     def _draw_conclusions(self) -> None:
-        """The newest correction of an event holds, unless one that holds takes it back."""
+        """The newest correction of an event holds, of those that no other one that holds takes back."""
         self.any = bool(self.kept or self.closed)
         self.awaited = frozenset(k.correction.target_event_id for k in self.kept.values() if k.target is None)
-        taken_back: set[str] = set()
         self.overrides = {}
-        for kept in sorted(self.kept.values(), key=lambda kept: kept.order, reverse=True):
-            event_id, target_id = kept.correction.event_id, kept.correction.target_event_id
-            if kept.target is None or kept.unfit or event_id in taken_back:
+        of_events: list[tuple[str, Kept]] = []
+        takers: dict[str, list[str]] = {}
+        for event_id, kept in sorted(self.kept.items(), key=lambda item: item[1].number, reverse=True):
+            if kept.target is None or kept.unfit:
                 continue
             if kept.target.type == "correction":
-                taken_back.add(target_id)
+                takers.setdefault(kept.correction.target_event_id, []).append(event_id)
             else:
-                self.overrides.setdefault(target_id, (event_id, kept.outcome))
+                of_events.append((event_id, kept))
+        for event_id, kept in of_events:
+            if _holds(event_id, takers):
+                self.overrides.setdefault(kept.correction.target_event_id, (event_id, kept.outcome))
 
     def forget(self, story: Story) -> list[tuple[Entry, Correction]]:
         """Drop what can't matter any more; return the corrections whose event never came, with their entries."""
@@ -188,14 +170,22 @@ class Corrections:
 
     def written(self) -> list[WrittenCorrection]:
         """Return what a snapshot must know of the corrections kept."""
-        return [WrittenCorrection(kept.entry, kept.own) for kept in self.kept.values()]
+        return [WrittenCorrection(kept.entry, kept.number) for kept in self.kept.values()]
 
     def read(self, written: list[WrittenCorrection], closed: dict[str, str], story: Story) -> None:
         """Take up corrections written down."""
-        kept = [Kept(one.entry, cast(Correction, decode_event(one.entry.raw)), one.own) for one in written]
+        kept = [Kept(one.entry, cast(Correction, decode_event(one.entry.raw)), one.number) for one in written]
         self.kept = {one.correction.event_id: one for one in kept}
         self.closed = closed
         self.judge(story)
+
+
+def _holds(event_id: str, takers: Mapping[str, list[str]]) -> bool:
+    """Tell whether an event's correction holds: whether none that holds takes it back.
+
+    Each takes back one other, so those that lead to an event's correction form a tree: asking comes to an end.
+    """
+    return not any(_holds(taker, takers) for taker in takers.get(event_id, ()))
 
 
 def _corrected(event: Event, correction: Correction) -> tuple[Event | None, str]:

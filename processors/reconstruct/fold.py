@@ -28,7 +28,7 @@ OWN_EVENT_TYPES: Final = SYSTEM_EVENT_TYPES | HOUSE_EVENT_TYPES
 
 COMPRESSION_LEVEL: Final = 1
 
-VERSION: Final = 3
+VERSION: Final = 4
 """Version of what a snapshot holds. A new one gets a new number, and old ones are not read."""
 
 _FORGOTTEN: Final = "nobody remembers any more whether an event of that number came before"
@@ -44,7 +44,7 @@ class FoldSettings(msgspec.Struct, frozen=True):
 class Snapshot(msgspec.Struct, array_like=True):
     """A fold written down."""
 
-    version: Literal[3]
+    version: Literal[4]
     table_id: str
     sequencer: Sequencer
     pages: Pages
@@ -144,7 +144,7 @@ class TableFold:
 
     def _take_system(self, entry: Entry, event: Event) -> None:
         forgotten = event.seq <= self._forgotten_seq
-        if event.seq in self._system_seqs or (forgotten and self.journal.find(SYSTEM_EPOCH, event.seq)):
+        if event.seq in self._system_seqs or (forgotten and self.journal.story.find(SYSTEM_EPOCH, event.seq)):
             self._check_repeat(entry, event)
             return
         if forgotten:
@@ -185,7 +185,7 @@ class TableFold:
 
     def _check_repeat(self, entry: Entry, event: Event) -> None:
         """A repeat says nothing new; an event that reuses another's number says that something is wrong."""
-        known = self.sequencer.pending.get((event.epoch, event.seq)) or self.journal.find(event.epoch, event.seq)
+        known = self.sequencer.pending.get((event.epoch, event.seq)) or self.journal.story.find(event.epoch, event.seq)
         if known is not None:
             if known.raw == entry.raw or decode_event(known.raw) == event:
                 self.repeats += 1

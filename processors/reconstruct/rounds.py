@@ -6,7 +6,7 @@ import msgspec
 
 from processors.reconstruct.closing import finish
 from processors.reconstruct.refusals import Unusable
-from processors.reconstruct.rows import emit_shoe
+from processors.reconstruct.shoe_rows import emit_shoe
 from processors.reconstruct.state import BetState, RoundState, ShoeState
 from processors.reconstruct.table import Table
 from processors.rules.roads import RoadState

@@ -1,24 +1,19 @@
-"""The facts of a round, its bets, its shoe and its hour, written out from what the fold remembers."""
+"""The facts of a round, its bets and its hour, written out from what the fold remembers."""
 
-from datetime import datetime
 from typing import Any, Final, NamedTuple
 
 from processors.reconstruct.state import BetState, HourState, RoundState
-from processors.reconstruct.table import Table, Who
+from processors.reconstruct.table import Table
 from processors.rules.hands import RoundView
-from processors.rules.road_layout import Cell
 from processors.rules.settlement import VOIDED, Due, net
 from schemas.cards import total
 from schemas.events import Event
-from schemas.facts import BetFact, CommissionFact, RoadFact, RoundFact, ShoeFact, TableHourFact
+from schemas.facts import BetFact, RoundFact, TableHourFact
 from schemas.structs import struct_of
 
 RoundRow = struct_of(RoundFact, tag="round", tag_field="fact")
 BetRow = struct_of(BetFact, tag="bet", tag_field="fact")
-RoadRow = struct_of(RoadFact, tag="road", tag_field="fact")
-ShoeRow = struct_of(ShoeFact, tag="shoe", tag_field="fact")
 TableHourRow = struct_of(TableHourFact, tag="table_hour", tag_field="fact")
-CommissionRow = struct_of(CommissionFact, tag="commission", tag_field="fact")
 
 KEPT_HOURS: Final = 48
 """Hours whose sums are remembered, those last counted in: a clock that was set back may come back to them."""
@@ -148,77 +143,6 @@ def emit_round(table: Table, event: Event, seen: RoundView | None, outcome: str 
     )
 
 
-def emit_cells(table: Table, event: Event, play: RoundState, cells: list[Cell]) -> None:
-    """Emit the cells of the drawn roads that a round has made or changed."""
-    pit, table_id, at = table.rules.configuration.pit, table.state.table_id, event.occurred_at
-    for cell in cells:
-        table.emit(
-            ("road", play.shoe, cell.road, cell.index),
-            RoadRow(
-                table_id=table_id,
-                occurred_at=at,
-                gaming_day=play.gaming_day,
-                shift=play.shift,
-                pit=pit,
-                shoe=play.shoe,
-                road=cell.road,
-                index=cell.index,
-                column=cell.column,
-                row=cell.row,
-                mark=cell.mark,
-                ties=cell.ties,
-                player_pair=cell.player_pair,
-                banker_pair=cell.banker_pair,
-                round=cell.round,
-            ),
-        )
-
-
-def emit_shoe(
-    table: Table,
-    event: Event,
-    status: str,
-    *,
-    day: tuple[str, str] | None = None,
-    closed_at: datetime | None = None,
-    reason: str = "",
-) -> None:
-    """Emit the shoe as it stands."""
-    shoe = table.state.shoe
-    assert shoe is not None
-    gaming_day, shift = day or table.day_of(event.occurred_at)
-    table.emit(
-        ("shoe", shoe.number),
-        ShoeRow(
-            table_id=table.state.table_id,
-            occurred_at=event.occurred_at,
-            gaming_day=gaming_day,
-            shift=shift,
-            pit=table.rules.configuration.pit,
-            shoe=shoe.number,
-            status=status,  # type: ignore[arg-type]  # one of the fact's words, from the callers
-            complete=shoe.complete,
-            decks=shoe.decks,
-            shuffling=shoe.shuffling,
-            loaded_at=shoe.loaded_at,
-            closed_at=closed_at,
-            close_reason=reason,
-            cut_by=shoe.cut_by,
-            cards_behind_cut=shoe.cards_behind_cut,
-            burned=shoe.burned,
-            cards_out=shoe.cards_out,
-            seen=shoe.seen.copy(),
-            rounds=shoe.rounds,
-            demonstrations=shoe.demonstrations,
-            banker_wins=shoe.banker_wins,
-            player_wins=shoe.player_wins,
-            ties=shoe.ties,
-            voids=shoe.voids,
-            cut_card_round=shoe.cut_card_round,
-        ),
-    )
-
-
 def count_hour(table: Table, event: Event, play: RoundState, totals: Totals) -> None:
     """Add a round to the hour it began in, and emit that hour's sums."""
     state, configuration = table.state, table.rules.configuration
@@ -259,33 +183,5 @@ def count_hour(table: Table, event: Event, play: RoundState, totals: Totals) -> 
             collected=hour.collected,
             dealing_errors=hour.dealing_errors,
             alerts=hour.alerts,
-        ),
-    )
-
-
-def emit_commission(
-    table: Table, event: Event, who: Who, entry: str, amount: int, balance: int, bet_id: str = ""
-) -> None:
-    """Emit an entry of a position's commission ledger; `amount` is negative for a debt settled."""
-    state, play, configuration = table.state, table.state.round, table.rules.configuration
-    day, shift = (play.gaming_day, play.shift) if play else table.day_of(event.occurred_at)
-    table.emit(
-        ("commission", event.event_id),
-        CommissionRow(
-            table_id=state.table_id,
-            occurred_at=event.occurred_at,
-            gaming_day=day,
-            shift=shift,
-            pit=configuration.pit,
-            entry_id=event.event_id,
-            shoe=state.shoe.number if state.shoe else 0,
-            round=play.number if play else 0,
-            seat=who.seat or 0,
-            patron_id=who.patron_id,
-            bet_id=bet_id,
-            entry=entry,  # type: ignore[arg-type]  # one of the fact's words, from the callers
-            amount=amount,
-            balance=balance,
-            currency=configuration.currency,
         ),
     )

@@ -3,7 +3,7 @@
 from processors.reconstruct.card_steps import see_card
 from processors.reconstruct.closing import finish
 from processors.reconstruct.rounds import begin_round, begin_shoe, check_next_shoe, make_way, round_of, shoe_of
-from processors.reconstruct.rows import emit_shoe
+from processors.reconstruct.shoe_rows import emit_shoe
 from processors.reconstruct.state import ShoeState
 from processors.reconstruct.table import Table
 from processors.reconstruct.tray import demand_commission

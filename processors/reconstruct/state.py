@@ -57,8 +57,9 @@ class DealingError(msgspec.Struct, gc=False):
 class RoundState(msgspec.Struct, gc=False):
     """The round in play. `complete` is False where any of its events is known to be missing.
 
-    `carry_unknown` says that a tie may have left stakes from rounds that were not seen, `raised` names the round's
-    alerts, and `stray_paid` and `stray_collected` are chips moved for bets that nobody saw.
+    `carry_unknown` says that a tie may have left stakes from rounds that were not seen. `surplus` are cards beyond a
+    hand's third, by hand and place; `raised` names the round's alerts; `stray_paid` and `stray_collected` are chips
+    moved for bets that nobody saw.
     """
 
     shoe: int
@@ -80,7 +81,7 @@ class RoundState(msgspec.Struct, gc=False):
     voided: bool = False
     bets: dict[str, BetState] = {}
     dealing_errors: list[DealingError] = []
-    surplus: list[str] = []
+    surplus: dict[str, str] = {}
     erred: bool = False
     mismatch: bool = False
     judged: bool = False

@@ -1,9 +1,12 @@
 """The chips in the tray, and the commission that positions owe it (art. 18)."""
 
-from processors.reconstruct.rows import emit_commission
 from processors.reconstruct.state import BetState
 from processors.reconstruct.table import EvidenceRow, Table, Who
 from schemas.events import CommissionCharged, CommissionSettled, Event
+from schemas.facts import CommissionFact
+from schemas.structs import struct_of
+
+CommissionRow = struct_of(CommissionFact, tag="commission", tag_field="fact")
 
 
 def move_chips(table: Table, amount: int) -> None:
@@ -26,14 +29,14 @@ def charge_commission(table: Table, event: CommissionCharged, bet: BetState) -> 
     marked = table.rules.marked
     balance = _owe(table, bet.seat, event.amount if marked else 0)
     entry = "marked" if marked else "deducted"
-    emit_commission(table, event, Who(bet.seat, bet.patron_id), entry, event.amount, balance, bet.bet_id)
+    _emit_commission(table, event, Who(bet.seat, bet.patron_id), entry, event.amount, balance, bet.bet_id)
 
 
 def settle_commission(table: Table, event: CommissionSettled) -> None:
     """Enter what a position pays of its debt."""
     move_chips(table, event.amount)
     balance = _owe(table, event.seat, -event.amount)
-    emit_commission(table, event, Who(event.seat, event.patron_id or ""), "settled", -event.amount, balance)
+    _emit_commission(table, event, Who(event.seat, event.patron_id or ""), "settled", -event.amount, balance)
 
 
 def _owe(table: Table, seat: int, amount: int) -> int:
@@ -52,6 +55,34 @@ def _write(book: dict[int, int], seat: int, amount: int) -> None:
         book[seat] = amount
     else:
         book.pop(seat, None)
+
+
+def _emit_commission(
+    table: Table, event: Event, who: Who, entry: str, amount: int, balance: int, bet_id: str = ""
+) -> None:
+    """Emit an entry of a position's commission ledger; `amount` is negative for a debt settled."""
+    state, play, configuration = table.state, table.state.round, table.rules.configuration
+    day, shift = (play.gaming_day, play.shift) if play else table.day_of(event.occurred_at)
+    table.emit(
+        ("commission", event.event_id),
+        CommissionRow(
+            table_id=state.table_id,
+            occurred_at=event.occurred_at,
+            gaming_day=day,
+            shift=shift,
+            pit=configuration.pit,
+            entry_id=event.event_id,
+            shoe=state.shoe.number if state.shoe else 0,
+            round=play.number if play else 0,
+            seat=who.seat or 0,
+            patron_id=who.patron_id,
+            bet_id=bet_id,
+            entry=entry,  # type: ignore[arg-type]  # one of the fact's words, from the callers
+            amount=amount,
+            balance=balance,
+            currency=configuration.currency,
+        ),
+    )
 
 
 def demand_commission(table: Table, event: Event, seats: tuple[int, ...], patron_id: str = "") -> None:

@@ -45,7 +45,7 @@ FIELDS: Final[dict[str, st.SearchStrategy[object]]] = {
     "patron_id": st.sampled_from(["P-1", "P-2"]),
     "dealer_id": st.sampled_from(["D-1", "D-2"]),
     "hand": st.sampled_from(["player", "banker"]),
-    "position": few,
+    "position": st.integers(1, 4),
     "card": st.sampled_from(["AS", "5D", "9C", "KH"]),
     "outcome": st.sampled_from(["player", "banker", "tie"]),
     "kind": st.sampled_from(["live", "demonstration"]),
@@ -129,7 +129,7 @@ def logs(draw: st.DrawFn) -> list[Record]:
 def became(fold: TableFold, record: Record, facts: list[Fact], repeats: int) -> int:
     """Return in how many ways a record was accounted for: told, held back, a repeat, or a dead letter."""
     letters = [fact for fact in facts if fact.fact == "dead_letter" and fact.src_offset == record.offset]
-    told = [entry for entry in fold.journal.entries if entry.offset == record.offset and entry.raw]
+    told = [entry for entry in fold.journal.story.entries if entry.offset == record.offset and entry.raw]
     waiting = [entry for entry in fold.sequencer.pending.values() if entry.offset == record.offset]
     # An event that makes no sense is told and a dead letter at once.
     return bool(told or letters) + len(waiting) + fold.repeats - repeats

@@ -207,7 +207,7 @@ def test_retraction_may_come_before_the_correction_it_takes_back() -> None:
 
 
 def test_two_corrections_that_take_each_other_back() -> None:
-    """The one that came first, about what was yet to come, is the last word; no loop, no refusal."""
+    """Which of them holds makes no difference to anything else; no loop, no refusal."""
     scene, payout = overpaid()
     first = f"BAC-01:0:{(scene.now - EPOCH + timedelta(seconds=2)) // timedelta(microseconds=1)}"
     with scene.lost() as lost:
@@ -346,10 +346,10 @@ def test_no_more_corrections_than_can_be_kept(monkeypatch: pytest.MonkeyPatch) -
 
 def far_on(scene: Scene) -> None:
     """Play until the rounds so far lie before what can still be revised."""
-    first = scene.fold.journal.first
+    first = scene.fold.journal.story.first
     for _ in range(40):
         scene.play()
-    assert scene.fold.journal.first > first
+    assert scene.fold.journal.story.first > first
 
 
 def narrow() -> tuple[Scene, str]:
@@ -375,7 +375,7 @@ def test_event_too_old_to_be_corrected() -> None:
 def test_oldest_event_that_can_be_corrected() -> None:
     scene, _ = narrow()
     far_on(scene)
-    oldest = scene.fold.journal.entries[0]
+    oldest = scene.fold.journal.story.entries[0]
     scene.correct(f"BAC-01:{oldest.epoch}:{oldest.seq}")
     assert scene.refusals == []
     scene.correct(f"BAC-01:{oldest.epoch}:{oldest.seq - 1}")
@@ -395,11 +395,11 @@ def play_with_late_correction(scene: Scene, target: str, amount: int) -> str:
     """Play on until `target` is nearly out of reach, correct it, and play until it is."""
     while scene.number < 15:
         scene.play()
-    assert not scene.fold.journal.is_over(target)
+    assert not scene.fold.journal.story.is_over(target)
     correction = scene.correct(target, amount=amount)
-    while not scene.fold.journal.is_over(target):
+    while not scene.fold.journal.story.is_over(target):
         scene.play()
-    assert scene.fold.journal.place(correction) is not None
+    assert scene.fold.journal.story.place(correction) is not None
     return correction
 
 
@@ -423,7 +423,7 @@ def test_retraction_is_final_with_what_it_took_back() -> None:
         scene.play()
     first = scene.correct(payout, amount=1_100 * HKD)
     second = scene.correct(first)
-    while not scene.fold.journal.is_over(payout):
+    while not scene.fold.journal.story.is_over(payout):
         scene.play()
     assert scene.fold.journal.corrections.kept == {}
     scene.correct(scene.send("heartbeat"))

@@ -477,8 +477,10 @@ def test_fourth_card_that_was_misread_never_lay_there() -> None:
     scene = fourth_card()
     scene.of_round("card_corrected", hand="banker", position=4, reason="misread", card="8H")
     assert scene.codes == ["third_card_drawn"]
+    assert scene.state.shoe is not None
+    assert ("9H" in scene.state.shoe.seen, scene.state.shoe.seen["8H"]) == (False, 1)
     scene.of_round("card_corrected", hand="banker", position=4, reason="misread")
-    assert scene.codes == []
+    assert (scene.codes, "8H" in scene.state.shoe.seen) == ([], False)
 
 
 def test_fourth_card_stands_whatever_is_corrected_beside_it() -> None:

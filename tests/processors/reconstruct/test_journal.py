@@ -108,8 +108,8 @@ def test_window_is_kept_at_least() -> None:
     for _ in range(60):
         scene.play()
         opening = next(r for r in reversed(scene.records) if f'"round":{max(1, scene.number - 7)},'.encode() in r.value)
-        assert not scene.fold.journal.is_over(f"BAC-01:1:{opening.offset + 1}")
-    assert len(scene.fold.journal.entries) < 20 * 9
+        assert not scene.fold.journal.story.is_over(f"BAC-01:1:{opening.offset + 1}")
+    assert len(scene.fold.journal.story.entries) < 20 * 9
     assert {head.number for head in scene.fold.journal.emissions.heads.values() if head.number >= 0}
 
 
@@ -120,7 +120,7 @@ def test_idle_table_does_not_fill_the_memory(monkeypatch: pytest.MonkeyPatch) ->
     scene = playing()
     for _ in range(300):
         scene.send("heartbeat")
-    assert 0 < sum(len(entry.raw) for entry in scene.fold.journal.entries) < 12_000
+    assert 0 < sum(len(entry.raw) for entry in scene.fold.journal.story.entries) < 12_000
 
 
 # -- revisions never go back -----------------------------------------------------------------------------------------
@@ -135,8 +135,8 @@ def forgetful(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def forget(scene: Scene) -> None:
     """Let so much time pass that everything so far lies before what can be revised."""
-    newest = scene.fold.journal.first + len(scene.fold.journal.entries)
-    while scene.fold.journal.first < newest:
+    newest = scene.fold.journal.story.first + len(scene.fold.journal.story.entries)
+    while scene.fold.journal.story.first < newest:
         scene.send("heartbeat")
 
 
@@ -300,7 +300,7 @@ def test_revisions_go_on_behind_a_snapshot_of_a_window_that_moved() -> None:
     for _ in range(30):
         scene.play()
     scene.fold = taken_up(scene)
-    assert scene.fold.journal.first > 0
+    assert scene.fold.journal.story.first > 0
     scene.play(TIE)
     assert (scene.shoe_fact().revision, scene.shoe_fact().rounds, scene.hours[-1].revision) == (31, 31, 30)
 
@@ -372,7 +372,7 @@ def test_snapshot_of_a_full_window_fits_into_a_message() -> None:
         if number % 8 == 0:
             scene.load()
         scene.play(PLAYER_WINS, *(("player", 1_000 * HKD, seat) for seat in range(1, 7)))
-    assert len(scene.fold.journal.entries) > 80 * 20
+    assert len(scene.fold.journal.story.entries) > 80 * 20
     assert len(scene.fold.snapshot()) < 300_000
 
 

@@ -393,7 +393,7 @@ def long_ago(monkeypatch: pytest.MonkeyPatch) -> Scene:
     scene.load()
     for _ in range(40):
         scene.play()
-    assert scene.fold.journal.first > 0
+    assert scene.fold.journal.story.first > 0
     return scene
 
 
