@@ -285,17 +285,18 @@ def test_the_example_starts_as_it_is(repository: Path) -> None:
     assert settings.notifications.routes == ()
 
 
-def test_the_examples_routes_and_token_can_be_turned_on(
+def test_the_examples_routes_token_and_analyst_can_be_turned_on(
     repository: Path, write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("SURVEILLANCE", "PIT_1_BOSS", "PIT_1_DEPUTY"):
         monkeypatch.setenv(f"PITWATCH_URL_{name}", f"json://localhost/{name}")
     text = (repository / "examples" / "pitwatch.toml").read_text(encoding="utf-8")
-    on = re.sub(r"^# (?=\[\[|\w+ = )(?!secrets_file)", "", text, flags=re.MULTILINE).replace('…"]', f'{SHA}"]')
+    on = re.sub(r"^# (?=\[\[|\w+ = )(?!secrets_file)", "", text, flags=re.MULTILINE).replace('…"', f'{SHA}"')
     settings = load_settings(write(on))
     urls = [url.get_secret_value() for route in settings.notifications.routes for url in route.urls]
     assert urls == [f"json://localhost/{name}" for name in ("SURVEILLANCE", "PIT_1_BOSS", "PIT_1_DEPUTY")]
     assert settings.floor.token_hashes() == {SHA: "BAC-101"}
+    assert [user.name for user in settings.sql.users] == ["ana"]
 
 
 class TestPage:
