@@ -1,7 +1,12 @@
-"""How far groups have read, as the cluster keeps it, and the word by which the only worker of a group commits."""
+"""How far groups have read, as the cluster keeps it, and the word by which the only worker of a group commits.
+
+Through consumers, not through the admin client, whose requests to a group's coordinator end the whole process when an
+answer comes after its time (librdkafka 2.16: ``Assertion `eonce->refcnt > 0' failed``).
+"""
 
 import threading
 import time
+from collections.abc import Callable
 from typing import Final
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
@@ -11,6 +16,14 @@ from processors.logs.kafka_errors import error_of
 from schemas.log import Position
 
 _PAUSE_SECONDS: Final = 0.01
+
+# A transaction that is being decided, or a coordinator that moves or starts: a matter of milliseconds to seconds.
+_SOON_OVER: Final = frozenset({
+    KafkaError.UNSTABLE_OFFSET_COMMIT,
+    KafkaError.COORDINATOR_LOAD_IN_PROGRESS,
+    KafkaError.COORDINATOR_NOT_AVAILABLE,
+    KafkaError.NOT_COORDINATOR,
+})  # fmt: skip
 
 
 class Positions:
@@ -23,25 +36,22 @@ class Positions:
 
     def position(self, group: str, topic: str, partition: int) -> int:
         """Return where `group` goes on reading once every open transaction is decided; 0 where it never committed."""
-        deadline = time.monotonic() + self._clients.timeout_seconds
+        consumer = self._consumer(group)
+        asked = TopicPartition(topic, partition)
         with self._clients.told(f"read the position of {group}"):
-            while (offset := self._committed(group, topic, partition)) is None:
-                if time.monotonic() > deadline:
-                    raise KafkaException(KafkaError(KafkaError.UNSTABLE_OFFSET_COMMIT, "a transaction is still open"))
-                time.sleep(_PAUSE_SECONDS)
-        return max(0, offset)
+            (place,) = self._patiently(lambda: consumer.committed([asked], self._clients.timeout_seconds))
+        return max(0, place.offset)
 
     def commit(self, group: str, position: Position) -> None:
         """Put the place of a group without members."""
         consumer = self._consumer(group)
+        place = TopicPartition(*position)
         with self._clients.told(f"commit the position of {group}"):
             try:
-                (place,) = consumer.commit(offsets=[TopicPartition(*position)], asynchronous=False)
+                self._patiently(lambda: consumer.commit(offsets=[place], asynchronous=False))
             except KafkaException as exception:
                 # Where the group is none of this user's business, that is told aside, and the commit just takes long.
                 raise _refusal(consumer) or exception from exception
-            if place.error is not None:
-                raise KafkaException(place.error)
 
     def metadata(self, group: str) -> bytes:
         """Return what Kafka wants with a transaction of the one log that works for a whole group."""
@@ -61,20 +71,24 @@ class Positions:
                 self._consumers[group] = self._clients.consumer(group, {})
             return self._consumers[group]
 
-    def _committed(self, group: str, topic: str, partition: int) -> int | None:
-        """Return the group's offset, or None while a transaction that moves it is being decided."""
-        asked = [TopicPartition(topic, partition)]
-        try:
-            (place,) = self._consumer(group).committed(asked, self._clients.timeout_seconds)
-        except KafkaException as exception:
-            if error_of(exception).code() == KafkaError.UNSTABLE_OFFSET_COMMIT:
-                return None
-            raise
-        if place.error is None:
-            return place.offset
-        if place.error.code() == KafkaError.UNSTABLE_OFFSET_COMMIT:
-            return None
-        raise KafkaException(place.error)
+    def _patiently(self, ask: Callable[[], list[TopicPartition]]) -> list[TopicPartition]:
+        """Return what `ask` returns, asking again within the time limit while the cluster is changing over."""
+        deadline = time.monotonic() + self._clients.timeout_seconds
+        while True:
+            try:
+                return _checked(ask())
+            except KafkaException as exception:
+                if error_of(exception).code() not in _SOON_OVER or time.monotonic() > deadline:
+                    raise
+            time.sleep(_PAUSE_SECONDS)
+
+
+def _checked(places: list[TopicPartition]) -> list[TopicPartition]:
+    """Return `places`. Raises `KafkaException` for an error in one of them."""
+    for place in places:
+        if place.error is not None:
+            raise KafkaException(place.error)
+    return places
 
 
 def _refusal(consumer: Consumer) -> KafkaException | None:
