@@ -136,7 +136,9 @@ class Teller:
     def _correct(self) -> None:
         """Let a supervisor take back or change an event of the table's, or a correction."""
         scene, draw = self.scene, self.draw
-        record = draw(st.sampled_from(scene.records))
+        corrections = [record for record in scene.records if b'"type":"correction"' in record.value]
+        again = draw(st.booleans())
+        record = draw(st.sampled_from(corrections if corrections and again else scene.records))
         event = decode_event(record.value)
         changes: dict[str, object] = {}
         if self.draw(st.booleans()):

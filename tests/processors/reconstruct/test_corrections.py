@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from processors.reconstruct import corrections as corrections_module
+from processors.reconstruct import journal as journal_module
 from processors.reconstruct.fold import FoldSettings, TableFold
 from tests.processors.reconstruct.scene import (
     BANKER_WINS,
@@ -229,6 +230,18 @@ def test_late_correction_is_newer_or_older_by_its_number() -> None:
     assert standing_alerts(scene) == []
 
 
+def test_late_correction_reaches_back_to_its_event() -> None:
+    """Told again from the event on, not from where the correction stands."""
+    scene, payout = narrow()
+    while scene.number < 10:
+        scene.play()
+    with scene.lost() as lost:
+        scene.correct(payout, amount=1_100 * HKD)
+    scene.pass_gap_limit()
+    scene.append(lost[0])
+    assert (scene.bet_of("B1", 1).paid, scene.round(1).paid) == (1_100 * HKD, 1_100 * HKD)
+
+
 def test_correction_of_an_event_that_never_comes() -> None:
     """It is kept as a dead letter once nobody can expect the event any more, and is so for ever."""
     scene = Scene(NARROW).open()
@@ -289,6 +302,20 @@ def test_replacement_found_to_make_no_event_when_the_event_comes() -> None:
     assert (letter.event_id, scene.codes) == (refused, [])
     assert scene.state.round is not None
     assert scene.state.round.bets["B1"].stake == 1_000 * HKD
+
+
+def test_replacements_found_to_make_no_event_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However far apart they came: none of them is told as made."""
+    monkeypatch.setattr(journal_module, "BYTES_PER_CHECKPOINT", 300)
+    scene = playing()
+    scene.begin()
+    with scene.lost() as lost:
+        scene.bet("player")
+    bet = f"BAC-01:1:{scene.seq}"
+    scene.correct(bet, by_house=True, stake=0)
+    scene.correct(bet, by_house=True, stake=-1)
+    scene.append(lost[0])
+    assert (scene.refusals, scene.codes) == (["correction", "correction"], [])
 
 
 @pytest.mark.parametrize(

@@ -235,9 +235,13 @@ def test_card_misread_in_a_round_with_a_gap_is_no_copy_too_many() -> None:
         scene.send("heartbeat")
     scene.pass_gap_limit()
     scene.draw("player", "KS")
+    scene.draw("banker", "KC")
     scene.close()
     assert scene.codes == GAP
     scene.burn("KS")
+    assert scene.codes == ["excess_copies", *GAP]
+    for _ in range(8):
+        scene.burn("KC")
     assert scene.codes == ["excess_copies", *GAP]
 
 

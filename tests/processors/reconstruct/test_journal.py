@@ -197,6 +197,21 @@ def test_alert_raised_withdrawn_and_raised_again(written_down: bool) -> None:
     assert (scene.alert("result_mismatch").revision, scene.alert("result_mismatch").status) == (3, "corrected")
 
 
+def test_withdrawn_alert_is_out_of_the_story(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Raised anew and then explained away as well, it stays away, here and in a fold taken up from a snapshot."""
+    monkeypatch.setattr(journal_module, "BYTES_PER_CHECKPOINT", 300)
+    scene = playing()
+    scene.begin()
+    scene.deal(*PLAYER_WINS)
+    scene.correct(scene.call("banker"), outcome="player")
+    scene.send("heartbeat")
+    scene.correct(scene.call("tie"), outcome="player")
+    assert [fact.revision for fact in scene.given_out if getattr(fact, "code", "") == "result_mismatch"] == [0, 1, 2, 3]
+    scene.fold = taken_up(scene)
+    scene.call("tie")
+    assert scene.alert("result_mismatch").revision == 4
+
+
 def test_alert_withdrawn_twice_is_given_out_once() -> None:
     """A call that was never wrong, and then was not made at all: nobody need be told a second time."""
     scene = playing()
@@ -308,8 +323,10 @@ def test_revisions_go_on_behind_a_snapshot_of_a_window_that_moved() -> None:
 def test_rules_in_force_survive_the_snapshot() -> None:
     """Art. 13: an offer of the day is on offer behind a snapshot between rounds, too."""
     dated = [{"bet": "player", "minimum": 100, "maximum": 10**9, "effective_from": "2026-03-01"}]
-    scene = playing(with_changes(MACAU, bets=dated))
-    scene.play()
+    scene = playing(with_changes(ENDLESS, bets=dated), NARROW)
+    for _ in range(30):
+        scene.play()
+    assert scene.fold.journal.table.rules.offers.keys() == {"player"}
     assert taken_up(scene).journal.table.rules == scene.fold.journal.table.rules
 
 

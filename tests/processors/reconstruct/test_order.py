@@ -182,6 +182,21 @@ def test_table_heard_of_in_the_middle_of_its_story() -> None:
     assert scene.fold.repeats == 1
 
 
+def test_beginning_that_comes_late_is_told_in_order() -> None:
+    """Each event in its place, whether the next one is there already or not."""
+    scene = Scene()
+    with scene.lost() as lost:
+        scene.send("table_opened", opening_float=5)
+        scene.send("float_counted", amount=5)
+        scene.send("fill", amount=2, slip="F-1")
+        scene.send("float_counted", amount=7)
+    scene.send("heartbeat")
+    scene.pass_gap_limit()
+    for raw in (lost[0], lost[1], lost[3], lost[2]):
+        scene.append(raw)
+    assert (scene.codes, scene.state.expected_float) == ([], 7)
+
+
 def test_epochs_before_the_first_heard_of_are_welcome_too() -> None:
     scene = Scene()
     with scene.lost() as lost:
