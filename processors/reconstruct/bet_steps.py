@@ -30,6 +30,9 @@ HANDS: Final[tuple[Hand, ...]] = get_args(Hand)
 MAIN_BETS_ON: Final = {side: frozenset(name for name in MAIN_BETS if CATALOGUE[name].side == side) for side in HANDS}
 """The main bets on each hand."""
 
+SIDE_OF: Final[dict[str, Hand]] = {name: side for side, names in MAIN_BETS_ON.items() for name in names}
+"""The hand that each main bet is on."""
+
 COMPANIONS: Final = frozenset(name for name, bet in CATALOGUE.items() if bet.companion)
 """The bets that are only taken together with a main bet."""
 
@@ -144,14 +147,14 @@ def close_betting(table: Table, event: RoundEvent, play: RoundState) -> None:
     if not table.rules.judged or play.kind != "live" or not play.complete:
         return
     offers = table.rules.offers
-    totals = {"player": 0, "banker": 0}
+    totals: dict[Hand, int] = {"player": 0, "banker": 0}
     for bet in play.bets.values():
         limits = offers.get(bet.bet)
         if limits is not None and (finding := stake_limits(bet.stake, *limits)):
             words = {"expected": table.money(int(finding.expected)), "actual": table.money(bet.stake)}
             _alert(table, event, finding.kind, bet, **words)
         if bet.bet in MAIN_BETS:
-            totals[str(CATALOGUE[bet.bet].side)] += bet.stake
+            totals[SIDE_OF[bet.bet]] += bet.stake
     for bets in _by_owner(play).values():
         if len(bets) > 1 or bets[0].bet in COMPANIONS:
             _judge_owner(table, event, play, bets)
