@@ -59,9 +59,10 @@ class Story:
             return False
         if epoch == SYSTEM_EPOCH:
             # Pitwatch numbers its own events by the clock.
-            return seq < (self.entries[0].appended_at - _BEGINNING_OF_TIME) // _MICROSECOND
-        oldest = next(((entry.epoch, entry.seq) for entry in self.entries if entry.epoch != SYSTEM_EPOCH), (0, 0))
-        return (epoch, seq) < oldest
+            oldest = next((entry.appended_at for entry in self.entries), _BEGINNING_OF_TIME)
+            return seq < (oldest - _BEGINNING_OF_TIME) // _MICROSECOND
+        own = ((entry.epoch, entry.seq) for entry in self.entries if entry.epoch != SYSTEM_EPOCH)
+        return (epoch, seq) < next(own, (0, 0))
 
     def _index_of(self, epoch: int, seq: int) -> int | None:
         number = (epoch, seq)

@@ -113,6 +113,21 @@ def test_window_is_kept_at_least() -> None:
     assert {head.number for head in scene.fold.journal.emissions.heads.values() if head.number >= 0}
 
 
+def test_window_of_no_rounds() -> None:
+    """Nothing can be revised, and whoever tries is told so, or waited for; nothing else changes."""
+    scene = playing(ENDLESS, FoldSettings(window_rounds=0))
+    with scene.lost() as lost:
+        scene.send("heartbeat")
+    for _ in range(16):
+        scene.play(PLAYER_WINS, ("player",))
+    assert scene.fold.journal.story.entries == []
+    scene.correct("BAC-01:0:5", by_house=True)
+    scene.append(lost[0])
+    scene.play()
+    assert scene.refusals == ["correction", "too_late"]
+    assert (scene.round().status, scene.shoe_fact().rounds) == ("settled", 17)
+
+
 def test_idle_table_does_not_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     """Heartbeats without rounds are forgotten by their size."""
     monkeypatch.setattr(journal_module, "BYTES_PER_CHECKPOINT", 2_000)
