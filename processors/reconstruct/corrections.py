@@ -11,7 +11,7 @@ import msgspec
 from pydantic import JsonValue
 
 from processors.reconstruct.sequencer import Entry
-from processors.reconstruct.story import Story
+from processors.reconstruct.story import Story, sign_of_life
 from schemas.events import Correction, Event
 from schemas.ids import split_event_id
 from schemas.wire import InvalidEvent, decode_event, validate_event
@@ -66,10 +66,17 @@ class Corrections:
         self.overrides: dict[str, Override] = {}
         self.awaited: frozenset[str] = frozenset()
 
-    def refusal(self, event_id: str) -> str:
-        """Say why a correction can't take effect; an empty string where it can, as far as is known."""
-        kept = self.kept.get(event_id)
-        return kept.unfit if kept else self.closed.get(event_id, "")
+    def told(self, event: Event) -> tuple[Event, str]:
+        """Return an event as corrected, and why it can't take effect where it is a correction that can't.
+
+        One that was taken back becomes a heartbeat: something was heard of the table, and no more.
+        """
+        kept = self.kept.get(event.event_id)
+        problem = kept.unfit if kept else self.closed.get(event.event_id, "")
+        override = self.overrides.get(event.event_id)
+        if override is None:
+            return event, problem
+        return override[1] or sign_of_life(event.table_id, event.epoch, event.seq, event.occurred_at), problem
 
     def concern(self, event: Event) -> bool:
         """Tell whether corrections must be judged anew because `event` has come."""

@@ -109,29 +109,21 @@ class Journal:
         return [place for place in places if place is not None]
 
     def _tell(self, entry: Entry, event: Event) -> None:
-        self._bytes += len(entry.raw) + ENTRY_BYTES
-        table = self.table
-        try:
-            if self.corrections.any:
-                self._tell_corrected(entry, event)
-                return
-            if entry.epoch != SYSTEM_EPOCH:
-                observe(table, event, entry.appended_at)
-            STEPS[event.type](table, event)
-        except Unusable as error:
-            doubt(table, event, error.reason)
-            letter = dead_letter(table.state.table_id, entry, error.reason, error.detail, event)
-            table.emit(("dead_letter", entry.partition, entry.offset), letter)
-
-    def _tell_corrected(self, entry: Entry, event: Event) -> None:
         """Tell an event as supervisors have corrected it; one that was taken back is but a sign of life."""
-        told = self.corrections.overrides.get(event.event_id, ("", event))[1]
-        if entry.epoch != SYSTEM_EPOCH:
-            observe(self.table, told or event, entry.appended_at)
-        if problem := self.corrections.refusal(event.event_id):
-            raise Unusable("correction", problem)
-        if told is not None:
-            STEPS[told.type](self.table, told)
+        self._bytes += len(entry.raw) + ENTRY_BYTES
+        table, told, problem = self.table, event, ""
+        if self.corrections.any:
+            told, problem = self.corrections.told(event)
+        try:
+            if entry.epoch != SYSTEM_EPOCH:
+                observe(table, told, entry.appended_at)
+            if problem:
+                raise Unusable("correction", problem)
+            STEPS[told.type](table, told)
+        except Unusable as error:
+            doubt(table, told, error.reason)
+            letter = dead_letter(table.state.table_id, entry, error.reason, error.detail, told)
+            table.emit(("dead_letter", entry.partition, entry.offset), letter)
 
     def _tell_gap(self, entry: Entry) -> None:
         self._bytes += ENTRY_BYTES

@@ -6,9 +6,13 @@ from typing import Final
 import msgspec
 
 from processors.reconstruct.sequencer import Entry, Missing
-from schemas.events import Event
+from schemas import ids
+from schemas.events import Event, Heartbeat
 from schemas.ids import SYSTEM_EPOCH, split_event_id
+from schemas.structs import struct_of
 from schemas.wire import decode_event
+
+HeartbeatRow = struct_of(Heartbeat, tag="heartbeat")
 
 _BEGINNING_OF_TIME: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND: Final = timedelta(microseconds=1)
@@ -108,6 +112,13 @@ class Story:
         """Drop the entries before number `first`."""
         del self.entries[: first - self.first]
         self.first = first
+
+
+def sign_of_life(table_id: str, epoch: int, seq: int, occurred_at: datetime) -> Event:
+    """Return a heartbeat in place of an event of which nothing is known, or nothing counts, but that there was one."""
+    return HeartbeatRow(
+        event_id=ids.event_id(table_id, epoch, seq), table_id=table_id, epoch=epoch, seq=seq, occurred_at=occurred_at
+    )
 
 
 def _filled(gap: Entry, late: Entry) -> list[Entry]:

@@ -6,6 +6,7 @@ from typing import Final
 from processors.reconstruct.closing import finish
 from processors.reconstruct.refusals import Unusable
 from processors.reconstruct.sequencer import BEGINNING, OPEN_END, Entry
+from processors.reconstruct.story import sign_of_life
 from processors.reconstruct.table import EvidenceRow, Table
 from processors.reconstruct.tray import count_float, demand_commission, move_chips, settle_commission
 from schemas.events import (
@@ -28,10 +29,7 @@ from schemas.events import (
     TableOpened,
     TableSilent,
 )
-from schemas.ids import SYSTEM_EPOCH, event_id
-from schemas.structs import struct_of
-
-HeartbeatRow = struct_of(Heartbeat, tag="heartbeat")
+from schemas.ids import SYSTEM_EPOCH
 
 MOVES_CHIPS: Final = frozenset({"stake_collected", "payout_made"})
 """Events of a round that move chips between the layout and the tray."""
@@ -114,13 +112,7 @@ def gap(table: Table, missing: Entry) -> None:
     last = "?" if missing.last == OPEN_END else missing.last
     span = f"{missing.epoch}:{missing.seq}" + (f"–{last}" if last != missing.seq else "")
     epoch, seq = missing.link or BEGINNING
-    found = HeartbeatRow(
-        event_id=event_id(state.table_id, epoch, seq),
-        table_id=state.table_id,
-        epoch=epoch,
-        seq=seq,
-        occurred_at=missing.appended_at,
-    )
+    found = sign_of_life(state.table_id, epoch, seq, missing.appended_at)
     table.alert(found, "telemetry_gap", f"{missing.epoch}:{missing.seq}", EvidenceRow(actual=span))
 
 

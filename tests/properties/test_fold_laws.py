@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from processors.reconstruct.emissions import STAMPS
 from processors.reconstruct.fold import FoldSettings, TableFold
-from processors.reconstruct.table_steps import MOVES_CHIPS, HeartbeatRow
+from processors.reconstruct.story import HeartbeatRow
+from processors.reconstruct.table_steps import MOVES_CHIPS
 from schemas.events import Event
 from schemas.facts import BetFact, Fact, RoundFact
 from schemas.log import Record
@@ -128,6 +129,9 @@ WRONG: dict[str, object] = {
     "cards_behind": 2,
     "kind": "demonstration",
     "reason": "opening",
+    "bet_id": "B1",
+    "round": 1,
+    "shoe": 3,
 }
 
 
