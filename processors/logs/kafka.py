@@ -147,7 +147,7 @@ class KafkaLog:
             raise LogError(f"this log joined group {self._member.group} already. Open another for group {group}")
         self._check_divided_alike(topics[0])
         self._states.own(group, ())
-        self._member = KafkaMember(self._clients, group, topics, on_release or (lambda _: None), self._rebalanced)
+        self._member = KafkaMember(self._clients, group, topics, on_release, self._rebalanced)
         return self._member
 
     def position(self, group: str, topic: str, partition: int) -> int:
@@ -197,9 +197,9 @@ class KafkaLog:
 
     def close(self) -> None:
         """Leave the group, wait for appends under way and close every client. Idempotent."""
-        self._readers.close()
         if self._member is not None:
             self._member.leave()
+        self._readers.close()
         self._appender.close()
         self._positions.close()
         self._visibility.close()

@@ -1,19 +1,17 @@
 """The transactional producer of one group: outputs, snapshots and positions together or not at all."""
 
-import threading
 import time
 from collections.abc import Sequence
-from concurrent.futures import Future
 from typing import Final, NamedTuple
 
 from confluent_kafka import KafkaError, KafkaException, TopicPartition
 
+from processors.logs.kafka_bounded import GRACE_SECONDS, Bounded
 from processors.logs.kafka_clients import Clients
 from processors.logs.kafka_errors import FENCED, error_of, explained
 from schemas.log import Fenced, LogError, LogUnavailable
 
 _ROOM_SECONDS: Final = 0.01
-_GRACE_SECONDS: Final = 1.0
 
 
 class Output(NamedTuple):
@@ -45,6 +43,7 @@ class GroupProducer:
         # Kafka gives a transaction up after so long: later than we do, and soon enough for whoever takes over.
         limit_ms = round(2_000 * self._seconds)
         self._producer = clients.producer({"transactional.id": transactional_id, "transaction.timeout.ms": limit_ms})
+        self._calls = Bounded()
         self._committing = False
         self._spoilt = False
         with clients.told(f"claim group {group}"):
@@ -116,27 +115,13 @@ class GroupProducer:
             self._producer.poll(_ROOM_SECONDS)
 
     def _send_offsets(self, reading: Reading, deadline: float) -> None:
-        """Add the positions, in a thread that is left behind where it never ends.
-
-        librdkafka keeps the moment of its next attempt in one place for all producers of a process. Where two of them
-        lost their coordinator, one may wait for an attempt that nobody makes any more.
-        """
-        sent: Future[None] = Future()
-
-        def send() -> None:
-            try:
-                self._producer.send_offsets_to_transaction(list(reading.offsets), reading.metadata, _left(deadline))
-            except KafkaException as exception:
-                sent.set_exception(exception)
-            else:
-                sent.set_result(None)
-
-        threading.Thread(target=send, name="kafka-offsets", daemon=True).start()
-        try:
-            sent.result(_left(deadline) + _GRACE_SECONDS)
-        except TimeoutError:
-            error = KafkaError(KafkaError._TIMED_OUT, "the group's coordinator didn't answer")
-            raise KafkaException(error) from None
+        # librdkafka keeps the moment of its next attempt in one place for all producers of a process. Where two of them
+        # lost their coordinator, one may wait for an attempt that nobody makes any more.
+        left = _left(deadline)
+        self._calls.call(
+            lambda: self._producer.send_offsets_to_transaction(list(reading.offsets), reading.metadata, left),
+            left + GRACE_SECONDS,
+        )
 
     def _explained(self, exception: KafkaException) -> LogError:
         error = error_of(exception)

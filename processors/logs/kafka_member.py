@@ -9,8 +9,10 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
+import structlog
 from confluent_kafka import OFFSET_END, Consumer, KafkaError, KafkaException, TopicPartition
 
+from processors.logs.kafka_bounded import Bounded, close_consumers
 from processors.logs.kafka_clients import Clients, Settings
 from processors.logs.kafka_errors import FENCED, error_of, explained
 from schemas.log import Fenced, LogClosed, Position
@@ -43,6 +45,8 @@ class Change(NamedTuple):
 OnRelease = Callable[[Sequence[Partition]], None]
 """Told of partitions that are about to be given up, while their positions can still be committed."""
 
+_logger: Final = structlog.get_logger(__name__)
+
 OnChange = Callable[[Change], None]
 
 
@@ -53,12 +57,12 @@ class KafkaMember:
     """
 
     def __init__(
-        self, clients: Clients, group: str, topics: Sequence[str], on_release: OnRelease, on_change: OnChange
+        self, clients: Clients, group: str, topics: Sequence[str], on_release: OnRelease | None, on_change: OnChange
     ) -> None:
         self.group = group
         self.topics = tuple(topics)
         self._clients = clients
-        self._on_release = on_release
+        self._on_release = on_release or _nothing
         self._on_change = on_change
         self._owned: set[Partition] = set()
         self._gained: list[Partition] = []
@@ -67,6 +71,7 @@ class KafkaMember:
         self._member_id: str | None = None
         self._lock = threading.Lock()
         self._closed = False
+        self._calls = Bounded()
         self._consumer: Consumer = clients.consumer(group, _SETTINGS)
         with clients.told(f"join group {group}"):
             self._consumer.subscribe(
@@ -114,8 +119,7 @@ class KafkaMember:
         be let through by the broker, which knows no generation of a nameless member.
         """
         with self._clients.told(f"take part in group {self.group}"):
-            metadata: bytes = self._consumer.consumer_group_metadata()
-            member_id = self._consumer.memberid()
+            metadata, member_id = self._calls.call(self._identity, self._clients.timeout_seconds)
         if not self._owned or member_id != self._member_id:
             raise self._fenced("the group gave this worker up")
         return metadata
@@ -123,8 +127,9 @@ class KafkaMember:
     def commit(self, position: Position) -> None:
         """Put the group's place in a partition, alone. Raises `LogUnavailable`, and `Fenced` where it is another's."""
         self.metadata()
+        place = TopicPartition(*position)
         try:
-            self._consumer.commit(offsets=[TopicPartition(*position)], asynchronous=False)
+            self._calls.call(lambda: self._commit(place), self._clients.timeout_seconds)
         except KafkaException as exception:
             error = error_of(exception)
             if error.code() in FENCED:
@@ -133,10 +138,29 @@ class KafkaMember:
             raise explained(doing, error, self._clients.trouble()) from exception
 
     def leave(self) -> None:
-        """Give everything up, and let the others share it at once. Idempotent."""
-        if not self._closed:
-            self._closed = True
-            self._consumer.close()
+        """Give everything up, and let the others share it at once. Idempotent, and raises nothing.
+
+        What can't be written down for want of a broker, the next owner works out again.
+        """
+        if self._closed:
+            return
+        self._closed = True
+        owned = self.owned()
+        try:
+            if owned:
+                self._on_release(owned)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the partitions are given up
+            _logger.warning("release_failed", group=self.group, error=repr(error))
+        self._on_release = _nothing
+        close_consumers([self._consumer])
+
+    def _identity(self) -> tuple[bytes, str]:
+        # In this order: an identity that is still the same afterwards was the same before.
+        metadata: bytes = self._consumer.consumer_group_metadata()
+        return metadata, self._consumer.memberid()
+
+    def _commit(self, place: TopicPartition) -> None:
+        self._consumer.commit(offsets=[place], asynchronous=False)
 
     def _fenced(self, why: str) -> Fenced:
         return Fenced(
@@ -174,3 +198,7 @@ class KafkaMember:
 
 def _named(partitions: list[TopicPartition]) -> list[Partition]:
     return [Partition(one.topic, one.partition) for one in partitions]
+
+
+def _nothing(_: Sequence[Partition]) -> None:
+    """Release without anything to write down."""

@@ -11,6 +11,7 @@ from typing import Final
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
+from processors.logs.kafka_bounded import Bounded, close_consumers
 from processors.logs.kafka_clients import Clients
 from processors.logs.kafka_errors import error_of
 from schemas.log import Position
@@ -33,6 +34,7 @@ class Positions:
         self._clients = clients
         self._lock = threading.Lock()
         self._consumers: dict[str, Consumer] = {}
+        self._calls = Bounded()
 
     def position(self, group: str, topic: str, partition: int) -> int:
         """Return where `group` goes on reading once every open transaction is decided; 0 where it never committed."""
@@ -46,9 +48,13 @@ class Positions:
         """Put the place of a group without members."""
         consumer = self._consumer(group)
         place = TopicPartition(*position)
+
+        def commit() -> None:
+            self._patiently(lambda: consumer.commit(offsets=[place], asynchronous=False))
+
         with self._clients.told(f"commit the position of {group}"):
             try:
-                self._patiently(lambda: consumer.commit(offsets=[place], asynchronous=False))
+                self._calls.call(commit, self._clients.timeout_seconds)
             except KafkaException as exception:
                 # Where the group is none of this user's business, that is told aside, and the commit just takes long.
                 raise _refusal(consumer) or exception from exception
@@ -62,8 +68,7 @@ class Positions:
         """Close the consumers. Idempotent."""
         with self._lock:
             consumers, self._consumers = list(self._consumers.values()), {}
-        for consumer in consumers:
-            consumer.close()
+        close_consumers(consumers)
 
     def _consumer(self, group: str) -> Consumer:
         with self._lock:

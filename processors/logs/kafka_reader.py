@@ -8,6 +8,7 @@ from typing import Final
 
 from confluent_kafka import OFFSET_END, Consumer, KafkaError, KafkaException, Message, TopicPartition
 
+from processors.logs.kafka_bounded import close_consumers
 from processors.logs.kafka_clients import Clients
 from processors.logs.kafka_errors import explained
 from schemas.log import LogError, LogUnavailable, Position, Record
@@ -75,7 +76,7 @@ class Reader:
 
     def __init__(self, clients: Clients) -> None:
         self._clients = clients
-        self._consumer: Consumer = clients.consumer(GROUP, {})
+        self.consumer: Consumer = clients.consumer(GROUP, {})
         self._streams: dict[tuple[str, int], _Stream] = {}
         self._refusals: dict[tuple[str, int], KafkaError] = {}
         self._last_ms, self._moment = 0, _EPOCH
@@ -150,17 +151,17 @@ class Reader:
     def drop(self, topic: str, partition: int) -> None:
         """Follow the partition no longer."""
         if self._streams.pop((topic, partition), None) is not None:
-            self._consumer.incremental_unassign([TopicPartition(topic, partition)])
+            self.consumer.incremental_unassign([TopicPartition(topic, partition)])
 
     def close(self) -> None:
         """Close the consumer."""
-        self._consumer.close()
+        close_consumers([self.consumer])
 
     def _ends(self, partitions: Sequence[tuple[str, int]]) -> list[int]:
         """Return the offset below which everything is decided, for each of `partitions`."""
         asked = [TopicPartition(topic, partition, OFFSET_END) for topic, partition in partitions]
         with self._clients.told(f"find the end of {partitions[0][0]}"):
-            found = self._consumer.offsets_for_times(asked, self._clients.timeout_seconds)
+            found = self.consumer.offsets_for_times(asked, self._clients.timeout_seconds)
             for one in found:
                 if one.error is not None:
                     raise KafkaException(one.error)
@@ -171,7 +172,7 @@ class Reader:
         stream = self._streams[topic, partition]
         taken = stream.take(limit)
         if stream.paused and stream.bytes < self._share() // 2:
-            self._consumer.resume([TopicPartition(topic, partition)])
+            self.consumer.resume([TopicPartition(topic, partition)])
             stream.paused = False
         return taken
 
@@ -181,7 +182,7 @@ class Reader:
             self.drop(topic, partition)
             begin = self._first_left(topic, partition, offset)
             with self._clients.told(f"read {topic}"):
-                self._consumer.incremental_assign([TopicPartition(topic, partition, begin)])
+                self.consumer.incremental_assign([TopicPartition(topic, partition, begin)])
             self._streams[topic, partition] = _Stream(offset, begin)
         return self._streams[topic, partition]
 
@@ -194,7 +195,7 @@ class Reader:
             raise explained(f"read {topic}", error, self._clients.trouble())
         asked = TopicPartition(topic, partition)
         with self._clients.told(f"find the beginning of {topic}"):
-            first, _ = self._consumer.get_watermark_offsets(asked, self._clients.timeout_seconds)
+            first, _ = self.consumer.get_watermark_offsets(asked, self._clients.timeout_seconds)
         return max(first, offset)
 
     def _reaches(self, topic: str, partition: int, offset: int, end: int) -> bool:
@@ -215,9 +216,9 @@ class Reader:
         """Take in what the consumer has, waiting for at most `seconds` for the first of it."""
         with self._clients.told("read"):
             # `consume` waits until it has all it was asked for, or the time is over: so it is asked for one first.
-            messages = self._consumer.consume(1, seconds)
+            messages = self.consumer.consume(1, seconds)
             if messages:
-                messages += self._consumer.consume(FETCHED_AT_ONCE, 0)
+                messages += self.consumer.consume(FETCHED_AT_ONCE, 0)
         for message in messages:
             error = message.error()
             place = (message.topic() or "", message.partition() or 0)
@@ -249,7 +250,7 @@ class Reader:
         share = self._share()
         for place, stream in self._streams.items():
             if stream.bytes > share and not stream.paused:
-                self._consumer.pause([TopicPartition(*place)])
+                self.consumer.pause([TopicPartition(*place)])
                 stream.paused = True
 
     def _share(self) -> int:

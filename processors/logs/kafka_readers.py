@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Final
 
+from processors.logs.kafka_bounded import close_consumers
 from processors.logs.kafka_clients import Clients
 from processors.logs.kafka_reader import Reader
 from schemas.log import LogClosed, Position
@@ -60,8 +61,7 @@ class Readers:
         with self._lock:
             self._closed = True
             idle, self._idle = self._idle, []
-        for reader in idle:
-            reader.close()
+        close_consumers(reader.consumer for reader in idle)
 
     def _take(self, places: Sequence[Position], worth: Callable[[Reader], int]) -> Reader:
         with self._lock:

@@ -7,6 +7,7 @@ from typing import Final
 
 from confluent_kafka import OFFSET_END, Consumer, KafkaException, TopicPartition
 
+from processors.logs.kafka_bounded import close_consumers
 from processors.logs.kafka_clients import Clients
 from processors.logs.kafka_reader import GROUP
 from processors.logs.kafka_readers import Readers
@@ -53,7 +54,7 @@ class Visibility:
         with self._lock:
             consumer, self._uncommitted = self._uncommitted, None
         if consumer is not None:
-            consumer.close()
+            close_consumers([consumer])
 
     def _written_end(self, topic: str, partition: int) -> int:
         """Return the offset behind all that was written to a partition, in open transactions too."""

@@ -105,7 +105,7 @@ def test_a_full_queue_is_waited_for(producer: GroupProducer, script: ScriptedPro
 def test_a_coordinator_that_never_answers_is_given_up(producer: GroupProducer, script: ScriptedProducer) -> None:
     script.hang.clear()
     script.errors["abort"] = [retriable(KafkaError._CONFLICT)]
-    with pytest.raises(LogUnavailable, match="coordinator didn't answer"):
+    with pytest.raises(LogUnavailable, match="no answer in time"):
         producer.write(OUTPUTS, READING)
     with pytest.raises(Fenced, match="claim"):
         producer.write(OUTPUTS, READING)

@@ -194,7 +194,7 @@ class TestRelease:
         member = log.join(group, [topic], on_release=release)
         poll_until(PARTITIONS, member, topic=topic)
         log.append(topic, [(table, b"") for table in TABLES])
-        member.leave()
+        log.close()
         assert released == {Partition(topic, partition) for partition in range(PARTITIONS)}
         assert [open_log().position(group, topic, partition) for partition in range(PARTITIONS)] == [5] * PARTITIONS
 

@@ -140,6 +140,25 @@ class TestAllBrokersAway:
         once_it_answers(lambda: log.append(topic, [("B01", b"last")]))
         assert once_it_answers(lambda: values(log.read_key(topic, "B01", 0, 100)))[-1] == b"last"
 
+    def test_a_worker_that_shares_a_group_is_told_and_can_leave(
+        self, kafka_cluster: Cluster, brokers: list[Broker], topic: str, group: str
+    ) -> None:
+        with kafka_logs(kafka_cluster.bootstrap) as open_log:
+            log = open_log(timeout_seconds=LIMIT_SECONDS)
+            member = log.join(group, [topic])
+            while not member.owned():
+                member.poll(0.1)
+            log.commit_position(group, Position(topic, 0, 1))
+            for broker in brokers:
+                broker.freeze()
+            began = time.monotonic()
+            member.poll(0.1)
+            for offset in (2, 3):
+                with pytest.raises(LogUnavailable, match="no answer in time"):
+                    log.commit_position(group, Position(topic, 0, offset))
+            log.close()
+            assert time.monotonic() - began < 12 * LIMIT_SECONDS
+
 
 class TestCommitWithoutAnAnswer:
     def test_it_is_settled_before_the_group_is_told_where_it_stands(
