@@ -28,6 +28,98 @@ for _collector in (PROCESS_COLLECTOR, PLATFORM_COLLECTOR, GC_COLLECTOR):
 _INSERT_SECONDS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 _QUERY_SECONDS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 
+_BATCH_SECONDS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+
+# -- reconstruct: from events to facts -------------------------------------------------------------------------------
+
+RECONSTRUCT_EVENTS: Final = _Counter(
+    "pitwatch_reconstruct_events_total",
+    "Messages of tables that were folded and committed.",
+    registry=REGISTRY,
+)
+
+RECONSTRUCT_REPEATS: Final = _Counter(
+    "pitwatch_reconstruct_repeats_total",
+    "Messages among them that said nothing new.",
+    registry=REGISTRY,
+)
+
+RECONSTRUCT_FACTS: Final = _Counter(
+    "pitwatch_reconstruct_facts_total",
+    "Facts published, by kind.",
+    ["kind"],
+    registry=REGISTRY,
+)
+
+RECONSTRUCT_DEAD_LETTERS: Final = _Counter(
+    "pitwatch_reconstruct_dead_letters_total",
+    "Messages that could not be used, by reason.",
+    ["reason"],
+    registry=REGISTRY,
+)
+
+RECONSTRUCT_BATCH_SECONDS: Final = _Histogram(
+    "pitwatch_reconstruct_batch_seconds",
+    "Time from reading a batch to its commit.",
+    buckets=_BATCH_SECONDS,
+    registry=REGISTRY,
+)
+
+RECONSTRUCT_BEHIND: Final = _Gauge(
+    "pitwatch_reconstruct_behind_records",
+    "Messages in the log that are not folded yet, by partition.",
+    ["partition"],
+    registry=REGISTRY,
+)
+
+RECONSTRUCT_NEWEST: Final = _Gauge(
+    "pitwatch_reconstruct_newest_fact_timestamp_seconds",
+    "When the log got the newest message whose facts are published; `time()` less this is the newest fact's age.",
+    registry=REGISTRY,
+)
+
+RECONSTRUCT_PARTITIONS: Final = _Gauge(
+    "pitwatch_reconstruct_partitions",
+    "Partitions whose tables this worker folds now.",
+    registry=REGISTRY,
+)
+
+RECONSTRUCT_TABLES: Final = _Gauge(
+    "pitwatch_reconstruct_tables",
+    "Tables that this worker keeps a fold of.",
+    registry=REGISTRY,
+)
+
+RECONSTRUCT_SNAPSHOTS: Final = _Counter(
+    "pitwatch_reconstruct_snapshots_total",
+    "Snapshots of folds that were written.",
+    registry=REGISTRY,
+)
+
+RECONSTRUCT_FOLDED_AGAIN: Final = _Counter(
+    "pitwatch_reconstruct_folded_again_total",
+    "Messages read once more to take up folds, after a start or a move.",
+    registry=REGISTRY,
+)
+
+RECONSTRUCT_GIVEN_UP: Final = _Counter(
+    "pitwatch_reconstruct_gaps_given_up_total",
+    "Gaps that were waited for long enough, and given up in the log.",
+    registry=REGISTRY,
+)
+
+RECONSTRUCT_FENCED: Final = _Counter(
+    "pitwatch_reconstruct_fenced_total",
+    "Times this worker found its partitions given to another, and dropped what it had computed.",
+    registry=REGISTRY,
+)
+
+RECONSTRUCT_TROUBLED: Final = _Gauge(
+    "pitwatch_reconstruct_troubled",
+    "1 while the worker waits for the log to work again, else 0.",
+    registry=REGISTRY,
+)
+
 # -- the sink: from the log into the store ---------------------------------------------------------------------------
 
 SINK_ROWS: Final = _Counter(

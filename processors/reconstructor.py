@@ -1,34 +1,32 @@
-"""The hot path: a batch of events in, their facts, snapshots and the new position out, together or not at all.
+"""The hot path: a batch of events in, their facts, snapshots and the new positions out, together or not at all."""
 
-A table's snapshot needs not be of the newest batch. After a crash a fold is taken up from its snapshot, the table's
-records from there to the committed position are folded once more, and their facts thrown away, for they were published
-before; since the fold is pure, what comes next is what would have come. So snapshots may be as rare as one likes.
-"""
-
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+import time
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Final, NamedTuple
+from typing import NamedTuple, cast
 
 import msgspec
-import structlog
 
-from processors.fold_snapshots import UnreadableSnapshot, read_back, write_down
+from processors.metrics import (
+    RECONSTRUCT_BATCH_SECONDS,
+    RECONSTRUCT_BEHIND,
+    RECONSTRUCT_DEAD_LETTERS,
+    RECONSTRUCT_EVENTS,
+    RECONSTRUCT_FACTS,
+    RECONSTRUCT_NEWEST,
+    RECONSTRUCT_REPEATS,
+)
 from processors.own_events import Message, OwnEvents
 from processors.reconstruct.fold import FoldSettings, TableFold
+from processors.table_folds import GROUP, MARK, RECORDS_PER_READ, TableFolds
 from schemas.configuration import TableConfiguration, TableEntry
-from schemas.facts import Fact
-from schemas.log import MAX_MESSAGE_BYTES, EventLog, Position, Record, Transaction
+from schemas.facts import DeadLetterFact, Fact
+from schemas.log import EventLog, Position, Record, Transaction
 from schemas.topics import FACT_TOPICS, TABLE_EVENTS
 from schemas.wire import encode
 
-GROUP: Final = "reconstruct"
-RECORDS_PER_READ: Final = 10_000
-"""Records read at a time while a fold is taken up again."""
-
-MARK: Final = ":"
-"""In a snapshot's key: it is no table's, but a mark of the runtime's own. A table's id has none."""
-
-_logger: Final = structlog.get_logger(__name__)
+__all__ = ["GROUP", "MARK", "RECORDS_PER_READ", "OnFacts", "Progress", "Reconstructor"]
 
 
 class Progress(NamedTuple):
@@ -61,17 +59,19 @@ class Reconstructor:
         self._log = log
         self._settings = settings
         self._batch_events = batch_events
-        self._snapshot_events = snapshot_events
         self._on_facts = on_facts
         self._own = OwnEvents()
-        self.folds: dict[str, TableFold] = {}
+        self.tables = TableFolds(log, settings, snapshot_events)
         self.repeats = 0
         """Records folded by this object that said nothing new."""
-        self._partitions: dict[str, int] = {}
-        self._since_snapshot: dict[str, int] = {}
         self._offsets: dict[int, int] = {}
-        self._heard: dict[str, datetime] = {}
         self._listening_since: datetime | None = None
+        self._turn = 0
+
+    @property
+    def folds(self) -> dict[str, TableFold]:
+        """The fold of each table that is known."""
+        return self.tables.folds
 
     def claim(self) -> None:
         """Take the work over from whoever did it before, and begin from what was committed."""
@@ -79,169 +79,144 @@ class Reconstructor:
         self.forget()
 
     def step(self) -> Progress:
-        """Fold and commit the next batch of every partition; an empty `Progress` where there is nothing to do."""
-        total = Progress()
-        for partition in self._log.partitions(TABLE_EVENTS):
-            done = self._step_partition(partition)
-            total = Progress(*(one + other for one, other in zip(total, done, strict=True)))
-        return total
+        """Fold and commit the next batch of the partitions together; an empty `Progress` where there is nothing to do.
 
-    def behind(self) -> int:
-        """Return how many records are still to be folded."""
-        return sum(
-            self._log.end(TABLE_EVENTS, partition) - self._committed(partition)
-            for partition in self._log.partitions(TABLE_EVENTS)
-        )
-
-    def wait(self, timeout_seconds: float) -> bool:
-        """Block until there may be something to fold, or the time is over."""
-        partition = self._log.partitions(TABLE_EVENTS)[0]
-        return self._log.wait(TABLE_EVENTS, partition, self._offset(partition), timeout_seconds)
-
-    def take_up_all(self) -> None:
-        """Take up the fold of every table that was ever heard: timers must know silent tables after a start too."""
-        for table_id, snapshot in self._log.states(GROUP):
-            if MARK not in table_id:
-                self._take_up(table_id, snapshot)
-
-    def _committed(self, partition: int) -> int:
-        # Nothing is kept here: another thread may ask while the one that folds moves on.
-        known = self._offsets.get(partition)
-        return self._log.position(GROUP, TABLE_EVENTS, partition) if known is None else known
-
-    def _offset(self, partition: int) -> int:
-        if partition not in self._offsets:
-            self._offsets[partition] = self._log.position(GROUP, TABLE_EVENTS, partition)
-        return self._offsets[partition]
-
-    def _step_partition(self, partition: int) -> Progress:
-        records = self._log.read(TABLE_EVENTS, partition, self._offset(partition), self._batch_events)
+        A transaction costs the same whatever is in it, so there is one for all of them.
+        """
+        self.take_up_all()
+        begun = time.perf_counter()
+        records = self._read()
         if not records:
             return Progress()
         try:
-            facts = self._apply(records, partition)
-            self._commit(facts, Position(TABLE_EVENTS, partition, records[-1].offset + 1))
+            facts = self._apply(records)
+            self._commit(facts, {record.partition: record.offset + 1 for record in records})
         except BaseException:
             # The folds are ahead of what was committed now; they are taken up anew from their snapshots.
             self.forget()
             raise
-        self._count_repeats({record.key for record in records})
+        self._count(records, facts)
+        RECONSTRUCT_BATCH_SECONDS.observe(time.perf_counter() - begun)
         if self._on_facts is not None:
             self._on_facts([fact for _, fact in facts])
         return Progress(len(records), len(facts), sum(fact.fact == "alert" for _, fact in facts))
 
-    def forget(self) -> None:
-        """Drop every fold; the next step takes them up from what was committed."""
-        self.folds.clear()
-        self._since_snapshot.clear()
-        self._offsets.clear()
+    def behind(self) -> int:
+        """Return how many records are still to be folded."""
+        return sum(self.behind_in(partition) for partition in self._log.partitions(TABLE_EVENTS))
 
-    def _apply(self, records: list[Record], partition: int) -> list[tuple[str, Fact]]:
+    def behind_in(self, partition: int) -> int:
+        """Return how many records of a partition are still to be folded."""
+        # Nothing is kept here: another thread may ask while the one that folds moves on.
+        known = self._offsets.get(partition)
+        committed = self._log.position(GROUP, TABLE_EVENTS, partition) if known is None else known
+        backlog = max(0, self._log.end(TABLE_EVENTS, partition) - committed)
+        RECONSTRUCT_BEHIND.labels(partition=partition).set(backlog)
+        return backlog
+
+    def wait(self, timeout_seconds: float) -> bool:
+        """Block until there may be something to fold, or the time is over."""
+        return bool(self._log.wait_any(self._places(), timeout_seconds))
+
+    def take_up_all(self) -> None:
+        """Take up the folds of all partitions that aren't yet: timers must know silent tables after a start too."""
+        partitions = self._log.partitions(TABLE_EVENTS)
+        if gone := self._offsets.keys() - set(partitions):
+            self.forget(gone)
+        if new := [partition for partition in partitions if partition not in self._offsets]:
+            ends = {partition: self._log.position(GROUP, TABLE_EVENTS, partition) for partition in new}
+            self.tables.take_up(ends)
+            self._offsets.update(ends)
+
+    def places(self) -> dict[int, int]:
+        """Return how far each partition that was taken up is folded and committed."""
+        return dict(self._offsets)
+
+    def forget(self, partitions: Collection[int] | None = None) -> None:
+        """Drop the folds of some partitions, or of all; the next step takes them up from what was committed."""
+        self.tables.drop(partitions)
+        for partition in list(self._offsets) if partitions is None else partitions:
+            self._offsets.pop(partition, None)
+
+    def _places(self) -> list[Position]:
+        return [Position(TABLE_EVENTS, partition, offset) for partition, offset in sorted(self._offsets.items())]
+
+    def _read(self) -> list[Record]:
+        """Read at most a batch, from each partition in turn, so that none waits for another's backlog."""
+        places = self._places()
+        if len(places) > 1:
+            self._turn += 1
+            first = self._turn % len(places)
+            ready = set(self._log.wait_any(places, 0.0))
+            places = [place for place in (*places[first:], *places[:first]) if place in ready]
+        records: list[Record] = []
+        for place in places:
+            records += self._log.read(*place, self._batch_events - len(records))
+            if len(records) >= self._batch_events:
+                break
+        return records
+
+    def _apply(self, records: list[Record]) -> list[tuple[str, Fact]]:
         facts: list[tuple[str, Fact]] = []
-        folds, since = self.folds, self._since_snapshot
+        tables = self.tables
         for record in records:
             key = record.key
-            fold = folds.get(key) or self._fold(key, partition)
-            since[key] += 1
-            facts += [(key, fact) for fact in self._hear(fold, record)]
+            fold = tables.folds.get(key) or tables.begin(key, record.partition)
+            facts += [(key, fact) for fact in tables.hear(fold, record)]
         return facts
 
-    def _hear(self, fold: TableFold, record: Record) -> list[Fact]:
-        """Fold a record. A table of which nothing can be used is not heard, however much it sends."""
-        facts = fold.apply(record)
-        if not facts or any(fact.fact != "dead_letter" for fact in facts):
-            self._heard[record.key] = record.appended_at
-        return facts
-
-    def _commit(self, facts: list[tuple[str, Fact]], position: Position) -> None:
+    def _commit(self, facts: list[tuple[str, Fact]], moved: dict[int, int]) -> None:
         topics: dict[str, list[Message]] = {}
         for key, fact in facts:
             topics.setdefault(FACT_TOPICS[fact.fact], []).append((key, encode(fact)))
-        due = [key for key, events in self._since_snapshot.items() if events >= self._snapshot_events]
+        offsets = self._offsets | moved
+        due = self.tables.due(offsets)
         with self._log.transaction(GROUP) as transaction:
             for topic, messages in topics.items():
                 transaction.publish(topic, messages)
-            for key in due:
-                self._save(transaction, key, position.offset)
-            transaction.commit(position)
-        self._offsets[position.partition] = position.offset
-        self._since_snapshot.update(dict.fromkeys(due, 0))
+            self._save(transaction, due, offsets)
+        self._offsets.update(moved)
+        self.tables.saved(due, offsets)
 
-    def _count_repeats(self, table_ids: Collection[str]) -> None:
-        for table_id in table_ids:
+    def _count(self, records: list[Record], facts: list[tuple[str, Fact]]) -> None:
+        repeats = 0
+        for table_id in {record.key for record in records}:
             fold = self.folds[table_id]
-            self.repeats += fold.repeats
+            repeats += fold.repeats
             fold.repeats = 0
-
-    # -- snapshots ---------------------------------------------------------------------------------------------------
+        self.repeats += repeats
+        RECONSTRUCT_EVENTS.inc(len(records))
+        RECONSTRUCT_REPEATS.inc(repeats)
+        RECONSTRUCT_NEWEST.set(max(record.appended_at for record in records).timestamp())
+        for kind, count in Counter(fact.fact for _, fact in facts).items():
+            RECONSTRUCT_FACTS.labels(kind=kind).inc(count)
+        for _, fact in facts:
+            if fact.fact == "dead_letter":
+                RECONSTRUCT_DEAD_LETTERS.labels(reason=cast(DeadLetterFact, fact).reason).inc()
 
     def save_all(self) -> None:
         """Write down every fold that changed since its snapshot, so that a start need not fold anything again.
 
         For when no thread steps any more.
         """
-        changed = [key for key, events in self._since_snapshot.items() if events]
+        self.save(self._offsets.keys())
+
+    def save(self, partitions: Collection[int]) -> None:
+        """Write down the folds of some partitions that changed, before another takes these up."""
+        offsets = dict(self._offsets)
+        changed = self.tables.changed(offsets.keys() & partitions)
         if not changed:
             return
         with self._log.transaction(GROUP) as transaction:
-            for key in changed:
-                self._save(transaction, key, self._offset(self._partitions[key]))
-        self._since_snapshot.update(dict.fromkeys(changed, 0))
+            self._save(transaction, changed, offsets)
+        self.tables.saved(changed, offsets)
 
-    def _save(self, transaction: Transaction, table_id: str, offset: int) -> None:
-        snapshot = write_down(self.folds[table_id], self._partitions[table_id], offset, self._heard.get(table_id))
-        if len(snapshot) <= MAX_MESSAGE_BYTES:
-            transaction.save_state(table_id, snapshot)
-            return
-        # Whatever a table fills its history with, the others go on, and it costs this one no more than time.
-        _logger.warning("snapshot_too_long", table_id=table_id, size=len(snapshot), limit=MAX_MESSAGE_BYTES)
-
-    def _fold(self, table_id: str, partition: int) -> TableFold:
-        """Take a table's fold up as it was when the last batch was committed."""
-        snapshot = self._log.state(GROUP, table_id)
-        if snapshot is not None and self._take_up(table_id, snapshot):
-            return self.folds[table_id]
-        self._take_on(table_id, TableFold(table_id, self._settings), partition, 0)
-        # A table's first snapshot is written at once, for only tables that have one are known after a start.
-        self._since_snapshot[table_id] = self._snapshot_events
-        return self.folds[table_id]
-
-    def _take_up(self, table_id: str, snapshot: bytes) -> bool:
-        """Take a fold up from its snapshot; False where that can't be read, and the table is to be folded anew."""
-        try:
-            stored = read_back(snapshot)
-            fold = stored.restore(self._settings)
-        except UnreadableSnapshot as error:
-            _logger.warning("snapshot_unreadable", table_id=table_id, error=str(error), action="folding all its events")
-            return False
-        if stored.heard_at is not None:
-            self._heard.setdefault(table_id, stored.heard_at)
-        self._take_on(table_id, fold, stored.partition, stored.offset)
-        return True
-
-    def _take_on(self, table_id: str, fold: TableFold, partition: int, start: int) -> None:
-        """Fold what was committed from `start` on once more, and keep the fold."""
-        replayed = 0
-        for record in self._records(table_id, start, self._offset(partition)):
-            self._hear(fold, record)
-            replayed += 1
-        if replayed:
-            _logger.debug("folded_again", table_id=table_id, records=replayed)
-        fold.repeats = 0
-        self.folds[table_id] = fold
-        self._partitions[table_id] = partition
-        self._since_snapshot[table_id] = replayed
-
-    def _records(self, table_id: str, start: int, end: int) -> Iterator[Record]:
-        while start < end:
-            records = self._log.read_key(TABLE_EVENTS, table_id, start, RECORDS_PER_READ)
-            for record in records:
-                if record.offset >= end:
-                    return
-                yield record
-            if not records:
-                return
-            start = records[-1].offset + 1
+    def _save(self, transaction: Transaction, table_ids: Iterable[str], offsets: Mapping[int, int]) -> None:
+        """Write folds down, and every partition's position, which is what guards it against another owner."""
+        for table_id in table_ids:
+            self.tables.save(transaction, table_id, offsets)
+        for partition, offset in offsets.items():
+            transaction.commit(Position(TABLE_EVENTS, partition, offset))
 
     # -- decisions that need a clock: written to the log first, acted on from there ----------------------------------
 
@@ -254,20 +229,35 @@ class Reconstructor:
 
         Only right for one who has folded everything the log holds.
         """
+        gaps = self.gaps_overdue(now, self._offsets)
+        given_up = {table_id for table_id, _ in gaps}
+        # What waits behind a gap is the table's latest word, so silence is judged when that is folded.
+        return gaps + [event for event in self._silences(now) if event[0] not in given_up]
+
+    def gaps_overdue(self, now: datetime, partitions: Collection[int]) -> list[Message]:
+        """Return the events that give up, at `now`, the gaps of some partitions that were waited for long enough.
+
+        Only right for one who has folded everything that these partitions hold.
+        """
         limit = timedelta(milliseconds=self._settings.gap_limit_ms)
-        events: list[Message] = []
+        return [
+            self._own.gap_expired(table_id, fold.waits, now)
+            for table_id, fold in self.tables.of(partitions)
+            if fold.waits and (waited := self._waited(table_id, now)) is not None and waited > limit
+        ]
+
+    def _silences(self, now: datetime) -> Iterator[Message]:
         for table_id, fold in self.folds.items():
-            heard = self._heard.get(table_id)
-            if heard is None:
+            waited, state = self._waited(table_id, now), fold.state
+            if waited is None or not state.is_open or waited <= fold.silence_limit:
                 continue
-            waited = now - max(heard, self._listening_since or heard)
-            state = fold.state
-            if fold.waits and waited > limit:
-                # What waits behind the gap is the table's latest word, so silence is judged when that is folded.
-                events.append(self._own.gap_expired(table_id, fold.waits, now))
-            elif state.is_open and waited > fold.silence_limit and state.silence_reported != state.last_event_id:
-                events.append(self._own.table_silent(table_id, state.last_event_id, heard, now))
-        return events
+            if state.silence_reported != state.last_event_id:
+                yield self._own.table_silent(table_id, state.last_event_id, self.tables.heard[table_id], now)
+
+    def _waited(self, table_id: str, now: datetime) -> timedelta | None:
+        """Return for how long a table was not heard; None where it never was."""
+        heard = self.tables.heard.get(table_id)
+        return None if heard is None else now - max(heard, self._listening_since or heard)
 
     def waiting(self, now: datetime, table_ids: Collection[str]) -> list[Message]:
         """Return the events that give up the gaps of these tables, for a source that has come to its end."""
@@ -279,11 +269,11 @@ class Reconstructor:
 
         Only right for one who has folded everything the log holds.
         """
-        partition = self._log.partitions(TABLE_EVENTS)[0]
+        self.take_up_all()
         events: list[Message] = []
         for entry in floor:
-            fold = self.folds.get(entry.table_id) or self._fold(entry.table_id, partition)
-            known = fold.state.next_configuration or fold.state.configuration
+            fold = self.folds.get(entry.table_id)
+            known = fold and (fold.state.next_configuration or fold.state.configuration)
             if known is None or TableConfiguration.model_validate(msgspec.to_builtins(known)) != entry.configuration:
                 events.append(self._own.configuration_published(entry, now))
         return events

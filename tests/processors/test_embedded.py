@@ -279,7 +279,7 @@ def test_fold_that_hangs_is_not_written_down_half_way(tmp_path: Path, monkeypatc
         send(pipeline, opening(), event(2))
         assert entered.wait(PATIENCE_SECONDS)
         before = offsets(tmp_path)
-        pipeline.reconstructor._since_snapshot["T01"] = 1
+        pipeline.reconstructor.tables._since_snapshot["T01"] = 1
         with capture_logs() as logs:
             pipeline.stop()
         assert [entry["event"] for entry in logs] == ["loops_hang"]

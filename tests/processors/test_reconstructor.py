@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter
 from structlog.testing import capture_logs
 
-import processors.reconstructor
+import processors.table_folds
 from processors.fold_snapshots import read_back
 from processors.logs.sqlite import SqliteLog
 from processors.logs.transaction import CollectedTransaction
@@ -38,13 +38,12 @@ MESSAGES = messages()[:300]
 
 
 class FailingLog(SqliteLog):
-    """A log whose clock the test sets, whose next commits can fail, and which counts what it is asked for."""
+    """A log whose clock the test sets, whose next commits can fail."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path, clock=lambda: self.now)
         self.now = NOON
         self.failures = 0
-        self.read_again = 0
 
     @contextmanager
     def transaction(self, group: str) -> Iterator[CollectedTransaction]:
@@ -53,11 +52,6 @@ class FailingLog(SqliteLog):
             if self.failures:
                 self.failures -= 1
                 raise LogUnavailable("the disk is full")
-
-    def read_key(self, topic: str, key: str, offset: int, limit: int) -> list[Record]:
-        records = super().read_key(topic, key, offset, limit)
-        self.read_again += len(records)
-        return records
 
     def facts(self) -> dict[str, list[bytes]]:
         return {topic: [record.value for record in self.read(topic, 0, 0, 100_000)] for topic in FACT_TOPICS.values()}
@@ -173,12 +167,11 @@ def test_clean_stop_leaves_nothing_to_fold_again(log: FailingLog) -> None:
     reconstructor.save_all()
     offsets = {key: read_back(snapshot).offset for key, snapshot in log.states(GROUP)}
     assert offsets == dict.fromkeys({key for key, _ in MESSAGES}, len(MESSAGES))
-    log.read_again = 0
     restarted = Reconstructor(log, FoldSettings())
     restarted.claim()
     restarted.take_up_all()
     assert restarted.folds.keys() == offsets.keys()
-    assert log.read_again == 0
+    assert restarted.tables.folded_again == 0
     restarted.save_all()
     assert restarted.step() == Progress()
 
@@ -229,7 +222,7 @@ def test_snapshot_that_fits_no_message_is_left_out(log: FailingLog, monkeypatch:
     reconstructor = Reconstructor(log, FoldSettings(), snapshot_events=1)
     open_table(log)
     reconstructor.step()
-    monkeypatch.setattr(processors.reconstructor, "MAX_MESSAGE_BYTES", 0)
+    monkeypatch.setattr(processors.table_folds, "MAX_MESSAGE_BYTES", 0)
     send(log, event(2))
     with capture_logs() as logs:
         assert reconstructor.step().events == 1

@@ -29,6 +29,7 @@ from processors.reconstructor import Reconstructor
 from processors.store import clickhouse
 from processors.store.clickhouse import ClickHouseStore
 from processors.store.port import VIEWS
+from processors.table_folds import TableFolds
 from schemas.topics import FACT_TOPICS, TABLE_EVENTS
 from tests.simulation.crash_floor import EVENTS_PER_APPEND, TABLES, FloorClock, messages, settings
 
@@ -71,7 +72,7 @@ POINTS: Final = {
     "snapshot half written": Point(sqlite_tables, "save_states", "after", 5),
     "in the commit": Point(sqlite_tables, "save_positions", "after", 9),
     "committed": Point(Reconstructor, "_commit", "after", 6),
-    "before a snapshot": Point(Reconstructor, "_save", "before", 4),
+    "before a snapshot": Point(TableFolds, "save", "before", 4),
     "before rows are stored": Point(ClickHouseStore, "insert", "before", 5),
     "rows stored, position not": Point(ClickHouseStore, "insert", "after", 5),
     "position of rows": Point(SqliteLog, "commit_position", "after", 5),
@@ -82,7 +83,7 @@ POINTS: Final = {
     "message noted": Point(Sender, "settle", "after", 3),
     "gaps given up": Point(Reconstructor, "waiting", "after", 1),
     "before the folds are saved": Point(Reconstructor, "save_all", "before", 1),
-    "one fold saved": Point(Reconstructor, "_save", "after", 1),
+    "one fold saved": Point(TableFolds, "save", "after", 1),
     "folds saved": Point(Reconstructor, "save_all", "after", 1),
     "before the store is closed": Point(ClickHouseStore, "close", "before", 1),
     "before the log is closed": Point(SqliteLog, "close", "before", 1),

@@ -1,0 +1,185 @@
+"""The folds of the tables that somebody works on: taken up from their snapshots, and written down now and then.
+
+A table's snapshot needs not be of the newest batch. After a crash a fold is taken up from its snapshot, the table's
+records from there to the committed position are folded once more, and their facts thrown away, for they were published
+before; since the fold is pure, what comes next is what would have come. So snapshots may be as rare as one likes.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Mapping
+from datetime import datetime
+from typing import Final
+
+import structlog
+
+from processors.fold_snapshots import StoredFold, UnreadableSnapshot, read_back, write_down
+from processors.metrics import RECONSTRUCT_FOLDED_AGAIN, RECONSTRUCT_SNAPSHOTS
+from processors.reconstruct.fold import FoldSettings, TableFold
+from schemas.facts import Fact
+from schemas.log import MAX_MESSAGE_BYTES, EventLog, Record, Transaction
+from schemas.topics import TABLE_EVENTS
+
+GROUP: Final = "reconstruct"
+RECORDS_PER_READ: Final = 10_000
+"""Records read at a time while folds are taken up again."""
+
+MARK: Final = ":"
+"""In a snapshot's key: it is no table's, but a mark of the runtime's own. A table's id has none."""
+
+_STALE_AFTER: Final = 2
+"""A quiet table's snapshot is renewed when its partition has moved so many times as far as all its tables' snapshots
+are apart; else the next owner would have to read all that came since."""
+
+_logger: Final = structlog.get_logger(__name__)
+
+
+class TableFolds:
+    """Folds by table. One thread uses it; methods that ask the log may raise `LogUnavailable`."""
+
+    def __init__(self, log: EventLog, settings: FoldSettings, snapshot_events: int) -> None:
+        self._log = log
+        self._settings = settings
+        self._snapshot_events = snapshot_events
+        self.folds: dict[str, TableFold] = {}
+        self.heard: dict[str, datetime] = {}
+        """When each table was last heard, by the log's clock."""
+        self.folded_again = 0
+        """Records read while folds were taken up, since this object was made."""
+        self._partitions: dict[str, int] = {}
+        self._since_snapshot: dict[str, int] = {}
+        self._saved_at: dict[str, int] = {}
+
+    def take_up(self, ends: Mapping[int, int]) -> None:
+        """Take up the folds of every table of these partitions, as they were at the offsets that were committed."""
+        begins: dict[int, dict[str, int]] = {partition: {} for partition in ends}
+        self.drop(ends.keys())
+        for table_id, snapshot in self._log.states(GROUP):
+            if MARK not in table_id and (partition := self._log.partition_of(TABLE_EVENTS, table_id)) in begins:
+                begins[partition][table_id] = self._restore(table_id, partition, snapshot)
+        for partition, end in ends.items():
+            self._fold_again(partition, begins[partition], end)
+
+    def begin(self, table_id: str, partition: int) -> TableFold:
+        """Return the fold of a table that nobody heard yet.
+
+        Its first snapshot is written with its first batch, for only tables that have one are known after a start.
+        """
+        fold = self._keep(table_id, TableFold(table_id, self._settings), partition, 0)
+        self._since_snapshot[table_id] = self._snapshot_events
+        return fold
+
+    def of(self, partitions: Collection[int]) -> list[tuple[str, TableFold]]:
+        """Return the tables of some partitions, with their folds."""
+        return [(table_id, fold) for table_id, fold in self.folds.items() if self._partitions[table_id] in partitions]
+
+    def hear(self, fold: TableFold, record: Record) -> list[Fact]:
+        """Fold a record. A table of which nothing can be used is not heard, however much it sends."""
+        facts = fold.apply(record)
+        self._since_snapshot[record.key] += 1
+        if not facts or any(fact.fact != "dead_letter" for fact in facts):
+            self.heard[record.key] = record.appended_at
+        return facts
+
+    def drop(self, partitions: Collection[int] | None = None) -> None:
+        """Drop the folds of some partitions, or of all."""
+        dropped = [
+            table_id
+            for table_id, partition in self._partitions.items()
+            if partitions is None or partition in partitions
+        ]
+        for table_id in dropped:
+            del self.folds[table_id], self._partitions[table_id]
+            del self._since_snapshot[table_id], self._saved_at[table_id]
+            self.heard.pop(table_id, None)
+
+    # -- snapshots ---------------------------------------------------------------------------------------------------
+
+    def due(self, offsets: Mapping[int, int]) -> list[str]:
+        """Return the tables whose snapshots are to be written with the batch that ends at `offsets`."""
+        tables = Counter(self._partitions.values())
+        stale = {
+            partition: offset - _STALE_AFTER * self._snapshot_events * tables[partition]
+            for partition, offset in offsets.items()
+        }
+        return [
+            table_id
+            for table_id, events in self._since_snapshot.items()
+            if events >= self._snapshot_events or self._saved_at[table_id] < stale[self._partitions[table_id]]
+        ]
+
+    def changed(self, partitions: Collection[int]) -> list[str]:
+        """Return the tables of some partitions that were heard since their snapshots."""
+        return [
+            table_id
+            for table_id, events in self._since_snapshot.items()
+            if events and self._partitions[table_id] in partitions
+        ]
+
+    def save(self, transaction: Transaction, table_id: str, offsets: Mapping[int, int]) -> None:
+        """Write a fold down that knows its table up to its partition's offset."""
+        partition = self._partitions[table_id]
+        snapshot = write_down(self.folds[table_id], partition, offsets[partition], self.heard.get(table_id))
+        if len(snapshot) <= MAX_MESSAGE_BYTES:
+            transaction.save_state(table_id, snapshot)
+            RECONSTRUCT_SNAPSHOTS.inc()
+            return
+        # Whatever a table fills its history with, the others go on, and it costs this one no more than time.
+        _logger.warning("snapshot_too_long", table_id=table_id, size=len(snapshot), limit=MAX_MESSAGE_BYTES)
+
+    def saved(self, table_ids: Collection[str], offsets: Mapping[int, int]) -> None:
+        """Note that these tables' snapshots are in the log."""
+        for table_id in table_ids:
+            self._since_snapshot[table_id] = 0
+            self._saved_at[table_id] = offsets[self._partitions[table_id]]
+
+    def _restore(self, table_id: str, partition: int, snapshot: bytes) -> int:
+        """Take a fold up from its snapshot; return the offset from which on it is to be folded.
+
+        That is the beginning where the snapshot can't be read.
+        """
+        try:
+            stored: StoredFold = read_back(snapshot)
+            self._keep(table_id, stored.restore(self._settings), partition, stored.offset)
+        except UnreadableSnapshot as error:
+            _logger.warning("snapshot_unreadable", table_id=table_id, error=str(error), action="folding all its events")
+            self._keep(table_id, TableFold(table_id, self._settings), partition, 0)
+            return 0
+        if stored.heard_at is not None:
+            self.heard[table_id] = stored.heard_at
+        return stored.offset
+
+    def _keep(self, table_id: str, fold: TableFold, partition: int, saved_at: int) -> TableFold:
+        self.folds[table_id] = fold
+        self._partitions[table_id] = partition
+        self._since_snapshot[table_id] = 0
+        self._saved_at[table_id] = saved_at
+        return fold
+
+    def _fold_again(self, partition: int, begins: Mapping[str, int], end: int) -> None:
+        """Fold each table's records from its offset on once more, in one pass over the partition up to `end`."""
+        unknown: dict[str, int] = {}
+        offset, before = min(begins.values(), default=0), self.folded_again
+        while offset < end and (records := self._log.read(TABLE_EVENTS, partition, offset, RECORDS_PER_READ)):
+            for record in records:
+                if record.offset >= end:
+                    break
+                begin = begins.get(record.key)
+                if begin is None:
+                    unknown[record.key] = 0
+                elif record.offset >= begin:
+                    self.hear(self.folds[record.key], record)
+                self.folded_again += 1
+            offset = records[-1].offset + 1
+        for table_id in begins:
+            self.folds[table_id].repeats = 0
+        if read := self.folded_again - before:
+            RECONSTRUCT_FOLDED_AGAIN.inc(read)
+            _logger.debug("folded_again", partition=partition, tables=len(begins), records=read)
+        if unknown:
+            # Every table has a snapshot from its first batch on; so somebody lost some.
+            _logger.warning(
+                "snapshots_missing", partition=partition, tables=sorted(unknown), action="folding all again"
+            )
+            for table_id in unknown:
+                self._keep(table_id, TableFold(table_id, self._settings), partition, 0)
+            self._fold_again(partition, unknown, end)
