@@ -17,6 +17,7 @@ from pitwatch.commands import (
     notifications,
     odds,
     password,
+    reconstruct,
     replay,
     roads,
     run,
@@ -69,6 +70,7 @@ app.command()(sql.sql)
 app.command()(notifications.notifications)
 app.command()(password.password)
 app.command()(migrate.migrate)
+app.command()(reconstruct.reconstruct)
 app.command()(sink.sink)
 app.command()(token.token)
 app.command()(simulate.simulate)

@@ -10,7 +10,7 @@ from processors.logs.sqlite import LOG_FILE
 if TYPE_CHECKING:
     from processors.settings import Settings
 
-__all__ = ["LOG_FILE", "ConfigOption", "DataOption", "server_settings_for", "settings_for"]
+__all__ = ["LOG_FILE", "ConfigOption", "DataOption", "kafka_settings_for", "server_settings_for", "settings_for"]
 
 DataOption = Annotated[
     Path | None,
@@ -40,4 +40,15 @@ def server_settings_for(data: Path | None, config: Path) -> "Settings":
     settings = settings_for(data, config)
     if settings.store.url is None:
         raise InvalidSettings((f"{config}: store.url: give a ClickHouse server's address; there is none",))
+    return settings
+
+
+def kafka_settings_for(config: Path) -> "Settings":
+    """Return the settings of `config`, which must name a Kafka cluster. Raises `InvalidSettings`."""
+    from processors.settings_file import InvalidSettings
+
+    settings = settings_for(None, config)
+    if not settings.kafka.is_set:
+        problem = "name the cluster. A floor on one machine has no workers: `pitwatch run` does their work"
+        raise InvalidSettings((f"{config}: kafka.bootstrap: {problem}",))
     return settings

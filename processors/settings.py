@@ -219,6 +219,11 @@ class KafkaSettings(StrictModel):
         default=None, ge=1, le=10, description="Copies of each topic; left out: what the brokers have for a default."
     )
 
+    @property
+    def is_set(self) -> bool:
+        """Whether a cluster was named, so that the event log is there and not in the data directory."""
+        return "bootstrap" in self.model_fields_set
+
     def plain_properties(self) -> dict[str, str]:
         """Return the properties with their secrets, for librdkafka alone."""
         return {name: text.get_secret_value() for name, text in self.properties.items()}
@@ -234,6 +239,13 @@ class MonitoringSettings(StrictModel):
         description="Address to listen on. It shows names of tables and topics, and asks for no password.",
     )
     port: int | None = Field(default=None, ge=0, le=65_535, description="Port to listen on; left out: none.")
+    stalled_after_seconds: int = Field(
+        default=300,
+        ge=1,
+        le=86_400,
+        description="How long a worker may have something to read, and read nothing though the log answers, before it"
+        " ends with an error for its supervisor to start it again.",
+    )
 
 
 class TimerSettings(StrictModel):

@@ -1,0 +1,64 @@
+"""`pitwatch reconstruct`: a worker that folds its share of a Kafka log's tables into facts."""
+
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Annotated
+
+import structlog
+import typer
+
+from pitwatch.logs import configure_logs
+from pitwatch.signals import Stop
+from pitwatch.workplace import kafka_settings_for
+
+STOP_SECONDS = 60.0
+"""How long a stop waits for the batch under way."""
+
+
+def reconstruct(
+    config: Annotated[
+        Path, typer.Option("--config", help="Settings, TOML, with the cluster under [kafka].", dir_okay=False)
+    ],
+) -> None:
+    """Fold tables' events into facts, until SIGTERM or SIGINT. Start more, and they share the tables."""
+    from processors.logs.kafka_opening import open_kafka_log
+    from processors.loops import Loop, Standing
+    from processors.monitoring import monitored
+    from processors.reconstruct_worker import OUTAGES, ReconstructWorker
+    from processors.watchdog import LOOK_SECONDS, Watchdog
+
+    configure_logs()
+    logger = structlog.get_logger(__name__)
+    settings = kafka_settings_for(config)
+    stop, standing = Stop(), Standing()
+    with ExitStack() as opened:
+        log = opened.enter_context(open_kafka_log(settings.kafka))
+        # A client of its own: what the worker's client believes is what is in doubt.
+        seen_from_outside = opened.enter_context(open_kafka_log(settings.kafka))
+        worker = ReconstructWorker(log, settings)
+        watchdog = Watchdog(
+            worker.progress,
+            lambda partition: worker.backlog_in(seen_from_outside, partition),
+            settings.monitoring.stalled_after_seconds,
+        )
+
+        def watch() -> bool:
+            watchdog.look()
+            return standing.stopping.wait(LOOK_SECONDS)
+
+        url = opened.enter_context(monitored(settings.monitoring, standing.troubles))
+        loop = Loop("reconstruct", worker.step, standing, OUTAGES)
+        loops = [loop, Loop("watchdog", watch, standing, OUTAGES)]
+        for one in loops:
+            one.start()
+        logger.info("running", kafka=settings.kafka.bootstrap, monitoring=url)
+        stop.wait(standing.stopping)
+        logger.info("stopping", signal=stop.signal)
+        standing.stopping.set()
+        loop.join(STOP_SECONDS)
+        if loop.is_alive():
+            logger.error("loop_hangs", loop=loop.name)
+            worker.abandon()
+        worker.close()
+        standing.raise_failure()
+    logger.info("stopped")

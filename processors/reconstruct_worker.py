@@ -1,0 +1,187 @@
+"""A worker that folds its share of the tables in a Kafka log, beside others of its kind.
+
+It may be killed at any moment, stall, or lose its partitions to another: facts, snapshots and positions are written
+together, and only by who owns the partitions. Silent tables are not its business but the timers'; gaps are, because
+only who holds the folds knows that something waits.
+"""
+
+from collections.abc import Callable, Hashable, Sequence
+from datetime import UTC, datetime
+from typing import Final, Protocol
+
+import structlog
+
+from processors.logs.kafka_member import Change, OnRelease, Partition
+from processors.metrics import (
+    RECONSTRUCT_BEHIND,
+    RECONSTRUCT_FENCED,
+    RECONSTRUCT_GIVEN_UP,
+    RECONSTRUCT_PARTITIONS,
+    RECONSTRUCT_TABLES,
+    RECONSTRUCT_TROUBLED,
+)
+from processors.reconstruct.fold import FoldSettings
+from processors.reconstructor import GROUP, Reconstructor
+from processors.settings import Settings
+from schemas.log import EventLog, Fenced, LogUnavailable
+from schemas.topics import TABLE_EVENTS
+
+WAIT_SECONDS: Final = 0.25
+"""How long an idle worker waits for something to do before it takes part in its group again."""
+
+OUTAGES: Final = (LogUnavailable,)
+"""What the worker waits out."""
+
+_logger: Final = structlog.get_logger(__name__)
+
+
+class Membership(Protocol):
+    """A worker's place among those that share a log's partitions."""
+
+    def poll(self, seconds: float = 0.0) -> Change:
+        """Say that this worker is alive, and tell what changed hands. Raises `LogUnavailable`."""
+        ...
+
+    def leave(self) -> None:
+        """Give everything up, after the partitions' release. Idempotent; raises nothing."""
+        ...
+
+
+class SharedLog(EventLog, Protocol):
+    """A log whose partitions are shared between the workers of a group."""
+
+    def join(self, group: str, topics: Sequence[str], on_release: OnRelease | None = None) -> Membership:
+        """Become one of the workers; `on_release` is told of partitions that are about to be given up."""
+        ...
+
+
+class ReconstructWorker:
+    """Folds what `log` says is this worker's. One thread steps it; `progress` and `backlog_in` are for a watchdog.
+
+    `clock` gives the present, with its zone. Joining the group belongs to the first step, so that a cluster that is
+    away then is waited for like later.
+    """
+
+    def __init__(
+        self, log: SharedLog, settings: Settings, clock: Callable[[], datetime] = lambda: datetime.now(UTC)
+    ) -> None:
+        pipeline = settings.pipeline
+        self._log = log
+        self._clock = clock
+        self._batch_events = pipeline.batch_events
+        self._interval = settings.timers.interval
+        self._next_look: datetime | None = None
+        self._member: Membership | None = None
+        self._claimed = False
+        self._abandoned = False
+        self.reconstructor = Reconstructor(
+            log,
+            FoldSettings(pipeline.gap_limit_ms, pipeline.revision_rounds),
+            batch_events=pipeline.batch_events,
+            snapshot_events=pipeline.snapshot_interval_events,
+        )
+
+    def step(self) -> bool:
+        """Fold one batch of all partitions, or wait a moment; tell whether there was one. Raises `LogUnavailable`."""
+        try:
+            moved = self._step()
+        except Fenced as error:
+            # Another has these partitions now, or may have: what was computed is dropped, and nothing was written.
+            _logger.warning("partitions_given_up", error=str(error))
+            RECONSTRUCT_FENCED.inc()
+            self.reconstructor.forget()
+            self._claimed = False
+            return True
+        except LogUnavailable:
+            RECONSTRUCT_TROUBLED.set(1)
+            # Tables kept their events while the log was away; they get their time to send what is missing.
+            self.reconstructor.listen_from(self._clock())
+            raise
+        RECONSTRUCT_TROUBLED.set(0)
+        return moved
+
+    def close(self) -> None:
+        """Write the folds down and leave the group; the log is its owner's. For when no thread steps any more."""
+        if self._member is not None:
+            self._member.leave()
+
+    def abandon(self) -> None:
+        """Have `close` write nothing, for a thread that steps still hangs somewhere."""
+        self._abandoned = True
+
+    def progress(self) -> dict[int, Hashable]:
+        """Return how far this worker is in each of its partitions; of those not taken up yet, how far in doing so."""
+        if self._member is None:
+            return {}
+        places = self.reconstructor.places()
+        taking_up = ("taking up", self.reconstructor.tables.folded_again)
+        return {partition: places.get(partition, taking_up) for partition in self._log.partitions(TABLE_EVENTS)}
+
+    def backlog_in(self, log: EventLog, partition: int) -> int:
+        """Return how many records of a partition wait, as another client's `log` sees it. Raises `LogUnavailable`."""
+        known = self.reconstructor.places().get(partition)
+        position = log.position(GROUP, TABLE_EVENTS, partition) if known is None else known
+        backlog = max(0, log.end(TABLE_EVENTS, partition) - position)
+        RECONSTRUCT_BEHIND.labels(partition=partition).set(backlog)
+        return backlog
+
+    def _step(self) -> bool:
+        self._take_part()
+        done = self.reconstructor.step()
+        RECONSTRUCT_TABLES.set(len(self.reconstructor.folds))
+        if done.events < self._batch_events:
+            self._give_up_gaps()
+        if not done.events:
+            self.reconstructor.wait(WAIT_SECONDS)
+        return bool(done.events)
+
+    def _take_part(self) -> None:
+        if self._member is None:
+            self._member = self._log.join(GROUP, [TABLE_EVENTS], self._release)
+        change = self._member.poll()
+        if not self._claimed:
+            # Before anything is read: it ends what a former self of this name may have left open.
+            self._log.claim(GROUP)
+            self._claimed = True
+        if change.gained or change.lost:
+            self._take_over(change)
+
+    def _take_over(self, change: Change) -> None:
+        """Begin anew with what was gained, from what its former owner committed, and forget what was lost."""
+        self.reconstructor.forget({place.partition for place in (*change.gained, *change.lost)})
+        owned = self._log.partitions(TABLE_EVENTS)
+        for place in change.lost:
+            if place.partition not in owned:
+                RECONSTRUCT_BEHIND.remove(str(place.partition))
+        RECONSTRUCT_PARTITIONS.set(len(owned))
+        _logger.info(
+            "partitions_moved",
+            gained=[place.partition for place in change.gained],
+            lost=[place.partition for place in change.lost],
+            owned=list(owned),
+        )
+        # Nobody listened to these tables for a while.
+        self.reconstructor.listen_from(self._clock())
+
+    def _release(self, partitions: Sequence[Partition]) -> None:
+        """Write down the folds of what is about to be given up, so that the next owner need not fold much again."""
+        if self._abandoned:
+            return
+        try:
+            self.reconstructor.save({place.partition for place in partitions})
+        except (Fenced, LogUnavailable) as error:
+            # Only the snapshots are older for it.
+            _logger.warning("folds_not_saved", error=str(error))
+
+    def _give_up_gaps(self) -> None:
+        """Write to the log which gaps were waited for long enough, where everything that came was read."""
+        now = self._clock()
+        # A clock that was set back must not stop the looks until it is where it was.
+        if self._next_look is not None and self._next_look - self._interval <= now < self._next_look:
+            return
+        places = self.reconstructor.places()
+        read = [partition for partition, offset in places.items() if self._log.end(TABLE_EVENTS, partition) <= offset]
+        events = self.reconstructor.gaps_overdue(now, read)
+        self._log.append(TABLE_EVENTS, events)
+        RECONSTRUCT_GIVEN_UP.inc(len(events))
+        self._next_look = now + self._interval
