@@ -9,6 +9,7 @@ from processors.reconstruct.rounds import round_of
 from processors.reconstruct.state import BetState, RoundState
 from processors.reconstruct.table import EvidenceRow, Table, Who
 from processors.reconstruct.tray import charge_commission, move_chips
+from processors.rules.findings import Finding
 from processors.rules.limits import Stake, change_after_tie, companion, differential, one_side, stake_limits
 from processors.rules.procedure import reserved_place
 from schemas.cards import Hand
@@ -65,7 +66,7 @@ def bet_placed(table: Table, event: BetPlaced) -> None:
         _alert(table, event, "late_bet", bet, actual=table.money(bet.stake))
     _judge_offer(table, event, bet)
     if finding := reserved_place(event.seat, event.area, event.posture):
-        _alert(table, event, finding.kind, bet, actual=str(finding.actual))
+        _alert(table, event, finding, bet, actual=str(finding.actual))
 
 
 def _judge_offer(table: Table, event: Event, bet: BetState) -> None:
@@ -128,7 +129,7 @@ def _change_after_tie(table: Table, event: BetEvent, bet: BetState, stake: int, 
     done = change_after_tie(Stake(bet.bet, bet.stake), Stake(moved_to, stake), policy)
     if finding := done.finding:
         words = {"expected": str(finding.expected), "actual": str(finding.actual)}
-        _alert(table, event, finding.kind, bet, event.event_id, **words)
+        _alert(table, event, finding, bet, event.event_id, **words)
     elif done.change not in ("keep", "raise"):
         table.unapproved(event, "tie_changes")
 
@@ -152,7 +153,7 @@ def close_betting(table: Table, event: RoundEvent, play: RoundState) -> None:
         limits = offers.get(bet.bet)
         if limits is not None and (finding := stake_limits(bet.stake, *limits)):
             words = {"expected": table.money(int(finding.expected)), "actual": table.money(bet.stake)}
-            _alert(table, event, finding.kind, bet, **words)
+            _alert(table, event, finding, bet, **words)
         if bet.bet in MAIN_BETS:
             totals[SIDE_OF[bet.bet]] += bet.stake
     for bets in _by_owner(play).values():
@@ -166,7 +167,7 @@ def close_betting(table: Table, event: RoundEvent, play: RoundState) -> None:
             expected=table.money(int(finding.expected)),
             actual=table.money(int(finding.actual)),
         )
-        table.alert(event, finding.kind, "", evidence)
+        table.alert(event, finding, "", evidence)
 
 
 def _by_owner(play: RoundState) -> dict[str, list[BetState]]:
@@ -187,14 +188,14 @@ def _judge_owner(table: Table, event: Event, play: RoundState, bets: list[BetSta
     if table.rules.configuration.one_side_per_patron and (finding := one_side(stakes["player"], stakes["banker"])):
         who = bets[0]
         evidence = EvidenceRow(event_ids=_event_ids(bets), expected=str(finding.expected), actual=str(finding.actual))
-        table.alert(event, finding.kind, who.owner, evidence, who=Who(who.seat, who.patron_id))
+        table.alert(event, finding, who.owner, evidence, who=Who(who.seat, who.patron_id))
     if play.carry_unknown:
         # The main bet may be one that a tie left and nobody saw.
         return
     sides = [side for side, stake in stakes.items() if stake]
     for bet in bets:
         if bet.bet in COMPANIONS and (finding := companion(bet.bet, sides)):
-            _alert(table, event, finding.kind, bet, expected=str(finding.expected), actual=str(finding.actual))
+            _alert(table, event, finding, bet, expected=str(finding.expected), actual=str(finding.actual))
 
 
 def _event_ids(bets: Iterable[BetState]) -> tuple[str, ...]:
@@ -246,11 +247,18 @@ def commission_charged(table: Table, event: CommissionCharged) -> None:
 
 
 def _alert(
-    table: Table, event: Event, code: str, bet: BetState, about: str = "", *, expected: str = "", actual: str = ""
+    table: Table,
+    event: Event,
+    what: str | Finding,
+    bet: BetState,
+    about: str = "",
+    *,
+    expected: str = "",
+    actual: str = "",
 ) -> None:
     table.alert(
         event,
-        code,
+        what,
         f"{bet.bet_id}:{about}" if about else bet.bet_id,
         EvidenceRow(
             event_ids=tuple(dict.fromkeys((*bet.event_ids, event.event_id))),

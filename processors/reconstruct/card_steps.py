@@ -16,8 +16,9 @@ from processors.reconstruct.refusals import Unusable
 from processors.reconstruct.rounds import round_of
 from processors.reconstruct.state import RoundState, ShoeState
 from processors.reconstruct.table import EvidenceRow, Table, Who
+from processors.rules.findings import Finding
 from processors.rules.hands import view
-from processors.rules.procedure import called_result, holder
+from processors.rules.procedure import article_of_call, called_result, holder
 from schemas.events import CardCorrected, CardDrawn, CardExposed, CardsHeldBy, Event, ResultCalled
 
 MOST_CARDS: Final = 3
@@ -162,7 +163,7 @@ def _check_call(table: Table, event: Event, *, misread: bool = False) -> None:
         evidence = EvidenceRow(expected=seen.outcome, actual=play.called, event_ids=tuple(dict.fromkeys(ids)))
         table.alert(
             event,
-            "result_mismatch",
+            Finding("result_mismatch", article_of_call(seen.outcome), seen.outcome, play.called),
             "",
             evidence,
             status="raised" if finding else "withdrawn" if misread else "corrected",
@@ -182,4 +183,4 @@ def cards_held_by(table: Table, event: CardsHeldBy) -> None:
     allowed = table.rules.configuration.patron_may_hold_cards
     if finding := holder(event.seat, stakes, allowed):
         evidence = EvidenceRow(expected=str(finding.expected), actual=str(finding.actual))
-        table.alert(event, finding.kind, event.hand, evidence, who=Who(event.seat))
+        table.alert(event, finding, event.hand, evidence, who=Who(event.seat))

@@ -1,7 +1,8 @@
 """Dealing errors of the round in play: found as the cards fall, followed until put right (arts. 7, 9, 10)."""
 
 from processors.reconstruct.state import DealingError, RoundState
-from processors.reconstruct.table import EvidenceRow, Table
+from processors.reconstruct.table import EvidenceRow, Standing, Table
+from processors.rules.findings import Finding
 from processors.rules.tableau import judge, next_card
 from schemas.events import CardDrawn, Event
 
@@ -67,7 +68,8 @@ def _raise(table: Table, event: Event, code: str, hand: str, item: str, *, expec
         ids.append(event.event_id)
     play.dealing_errors.append(DealingError(code, hand, item, ids, expected, actual))
     play.erred = True
-    table.alert(event, code, hand, EvidenceRow(expected=expected, actual=actual, event_ids=tuple(ids)))
+    evidence = EvidenceRow(expected=expected, actual=actual, event_ids=tuple(ids))
+    table.alert(event, Finding(code, item, expected, actual), hand, evidence)
 
 
 def review(table: Table, event: Event, *, reason: str = "drawn", position: int = 0) -> None:
@@ -92,7 +94,9 @@ def review(table: Table, event: Event, *, reason: str = "drawn", position: int =
             evidence = EvidenceRow(
                 expected=error.expected, actual=error.actual, event_ids=(*error.event_ids, event.event_id)
             )
-            table.alert(event, error.code, error.hand, evidence, status="withdrawn" if misread else "corrected")
+            status: Standing = "withdrawn" if misread else "corrected"
+            found = Finding(error.code, error.item, error.expected, error.actual)
+            table.alert(event, found, error.hand, evidence, status=status)
     if misread and play.paid_uncorrected and not play.dealing_errors:
         play.paid_uncorrected = False
         table.alert(event, "uncorrected_round_paid", status="withdrawn")

@@ -1,9 +1,17 @@
 """What a table moved, charged and took in on a bet, against what was due (arts. 10, 12, 17 and 18)."""
 
+from typing import Final
+
 from processors.reconstruct.state import BetState
 from processors.reconstruct.table import EvidenceRow, Table, Who
+from processors.rules.findings import Finding
 from processors.rules.settlement import Due
+from schemas.alerts import ALERTS
+from schemas.catalogue import CATALOGUE
 from schemas.events import Event
+
+ODDS_IN: Final = {name: pay.item for name, bet in CATALOGUE.items() for pay in bet.pays if pay.item.startswith("17(")}
+"""The paragraph of art. 17 for each bet that has one."""
 
 
 def judge_void(table: Table, event: Event, bet: BetState) -> None:
@@ -77,10 +85,16 @@ def _judge_payout(table: Table, event: Event, bet: BetState, owed: Due) -> None:
         _alert(table, event, bet, "overpaid" if bet.paid > due_now else "underpaid", due_now, bet.paid)
 
 
+def _article(code: str, bet: str) -> str:
+    """Return the paragraph of art. 17 that the bet's odds stand in, and what the catalogue says of anything else."""
+    article = ALERTS[code].article
+    return ODDS_IN.get(bet, article) if article == "17" else article
+
+
 def _alert(table: Table, event: Event, bet: BetState, code: str, expected: int, actual: int) -> None:
     table.alert(
         event,
-        code,
+        Finding(code, _article(code, bet.bet), expected, actual),
         bet.bet_id,
         EvidenceRow(
             event_ids=tuple(bet.event_ids),

@@ -98,7 +98,7 @@ class Table:
     def alert(
         self,
         event: Event,
-        code: str,
+        what: str | Finding,
         about: str = "",
         evidence: Evidence = NOTHING_MORE,
         *,
@@ -108,8 +108,10 @@ class Table:
     ) -> None:
         """Emit an alert about the round in play, or about the shoe where it is of no round.
 
-        `about` tells two of a kind apart there. Once raised, an alert may be emitted again with another status.
+        `what` is its code, or what a rule found, which knows the line broken more closely than the catalogue. `about`
+        tells two of a kind apart there. Once raised, an alert may be emitted again with another status.
         """
+        code, article = (what, "") if isinstance(what, str) else (what.kind, what.article)
         state, play = self.state, self.state.round if of_round else None
         alert_id = self.alert_id(code, about, of_round=of_round)
         if play is not None:
@@ -129,7 +131,7 @@ class Table:
                 alert_id=alert_id,
                 code=code,
                 severity=kind.severity,
-                article=kind.article,
+                article=article or kind.article,
                 status="corrected" if status == "corrected" else "raised",
                 shoe=play.shoe if play else state.shoe.number if state.shoe else 0,
                 round=play.number if play else 0,
@@ -158,7 +160,7 @@ class Table:
         """Raise an alert of what a rule found, if it did."""
         if finding is not None:
             evidence = EvidenceRow(expected=str(finding.expected), actual=str(finding.actual))
-            self.alert(event, finding.kind, about, evidence)
+            self.alert(event, finding, about, evidence)
 
     def unapproved(self, event: Event, option: str) -> None:
         """Raise an alert where an option of art. 19 is used without a valid permission, once a shoe."""

@@ -87,11 +87,16 @@ def burn_before_round(cards_dealt: int) -> Finding | None:
     return Finding("burned_in_round", "8", 0, cards_dealt) if cards_dealt else None
 
 
+def article_of_call(outcome: Outcome) -> str:
+    """Return the article that names `outcome` as the result: a tie's is art. 12, a hand's art. 11."""
+    return "12" if outcome == "tie" else "11"
+
+
 def called_result(called: Outcome, view: RoundView) -> Finding | None:
     """Arts. 11 and 12: the dealer calls the hand with the higher total, or a tie."""
     if called == view.outcome:
         return None
-    return Finding("result_mismatch", "12" if view.outcome == "tie" else "11", view.outcome, called)
+    return Finding("result_mismatch", article_of_call(view.outcome), view.outcome, called)
 
 
 def void_grounds(uncorrected_errors: int, exposed_cards: int) -> Finding | None:
