@@ -1,0 +1,101 @@
+"""Who has fallen silent: each table as the log last heard it, and the moment to say so.
+
+It is the same judgement as the fold's, from as little as a table's numbers, its openings and closings, and the limit
+of its configuration. So it can be made by a process that doesn't fold.
+"""
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from typing import Final, NamedTuple, cast
+
+import msgspec
+
+from processors.reconstruct.sequencer import (
+    BEGINNING,
+    MAX_EPOCH_JUMP,
+    MAX_FIRST_EPOCH,
+    MAX_FIRST_SEQ,
+    MAX_SEQ_JUMP,
+    Number,
+)
+from schemas.configuration import TableConfiguration
+from schemas.events import ConfigurationPublished, Event, TableSilent
+from schemas.ids import SYSTEM_EPOCH, event_id
+
+SHOWS_OPEN: Final = frozenset({"table_opened", "round_opened", "betting_closed", "card_drawn", "result_called"})
+"""Events that only an open table sends, whether or not its opening was seen."""
+
+DEFAULT_LIMIT_SECONDS: Final = int(TableConfiguration.model_fields["silence_limit_seconds"].default)
+
+
+class WatchedTable(msgspec.Struct):
+    """A table as it was last heard. `standing` is the number of what opened or closed it last.
+
+    `reported` is the event behind which a silence was said to begin, empty once the table was heard again.
+    """
+
+    last: Number = BEGINNING
+    heard_at: datetime | None = None
+    is_open: bool = False
+    standing: Number = BEGINNING
+    limit_seconds: int = DEFAULT_LIMIT_SECONDS
+    reported: str = ""
+
+
+class Silence(NamedTuple):
+    """A table that has not been heard since `since`, its event `last_event_id`."""
+
+    table_id: str
+    last_event_id: str
+    since: datetime
+
+
+def hear(table: WatchedTable, event: Event, appended_at: datetime) -> None:
+    """Take in an event of the table, as it stands in the log; in place."""
+    if event.type == "configuration_published":
+        table.limit_seconds = cast(ConfigurationPublished, event).configuration.silence_limit_seconds
+    if event.epoch != SYSTEM_EPOCH:
+        _hear_table(table, event, appended_at)
+    elif event.type == "table_silent":
+        table.reported = cast(TableSilent, event).last_event_id
+    elif event.type == "gap_expired":
+        # What was said of a table while events of it were held back counted for nothing.
+        table.reported = ""
+
+
+def _hear_table(table: WatchedTable, event: Event, appended_at: datetime) -> None:
+    number = (event.epoch, event.seq)
+    if _is_damage(table.last, number):
+        return
+    table.heard_at = appended_at
+    table.last = max(table.last, number)
+    # An opening that comes late doesn't undo the closing that followed it.
+    if number >= table.standing:
+        if event.type in SHOWS_OPEN:
+            table.is_open, table.standing = True, number
+        elif event.type == "table_closed":
+            table.is_open, table.standing = False, number
+
+
+def _is_damage(last: Number, number: Number) -> bool:
+    """Tell whether the fold will take the number for damage: no controller jumps so far."""
+    epoch, seq = number
+    if last == BEGINNING:
+        return epoch > MAX_FIRST_EPOCH or seq > MAX_FIRST_SEQ
+    if epoch == last[0]:
+        return seq > last[1] + MAX_SEQ_JUMP
+    return epoch > last[0] + MAX_EPOCH_JUMP or (epoch > last[0] and seq > MAX_SEQ_JUMP)
+
+
+def silences(tables: dict[str, WatchedTable], now: datetime, listening_since: datetime) -> Iterator[Silence]:
+    """Yield the open tables that fell silent by `now` and were not reported yet.
+
+    Silence counts from `listening_since` on at the earliest: who was not listened to was not silent.
+    """
+    for table_id, table in tables.items():
+        if not table.is_open or table.heard_at is None:
+            continue
+        last_event_id = event_id(table_id, *table.last)
+        waited = now - max(table.heard_at, listening_since)
+        if waited > timedelta(seconds=table.limit_seconds) and table.reported != last_event_id:
+            yield Silence(table_id, last_event_id, table.heard_at)
