@@ -248,6 +248,25 @@ class MonitoringSettings(StrictModel):
     )
 
 
+class WorkerSettings(StrictModel):
+    """The Faust worker of the distributed runtime: windows of play, notifications, silent tables."""
+
+    windows_minutes: Annotated[tuple[Annotated[int, Field(ge=1, le=1440)], ...], Field(min_length=1, max_length=6)] = (
+        Field(
+            default=(15, 60),
+            description="Lengths of the windows in which play is summed up, minutes back from now, 1 to 1440 each. The"
+            " longest one decides how much of the log a start reads again.",
+        )
+    )
+    stall_seconds: int = Field(
+        default=60,
+        ge=2,
+        le=3600,
+        description="How long a stream may stand still while facts wait for it before the worker ends, to be started"
+        " again; after half of it `/healthz` says so.",
+    )
+
+
 class TimerSettings(StrictModel):
     """How often the clock is looked at."""
 
@@ -283,6 +302,7 @@ class Settings(BaseSettings):
     notifications: NotificationSettings = Field(
         default=NotificationSettings(), description="Alerts to people's phones and desks."
     )
+    worker: WorkerSettings = Field(default=WorkerSettings(), description="The Faust worker.")
     timers: TimerSettings = Field(default=TimerSettings(), description="Clocks.")
     monitoring: MonitoringSettings = Field(default=MonitoringSettings(), description="Health and metrics.")
 

@@ -43,6 +43,7 @@ _SECTIONS: Final[dict[str, str]] = {
     "SqlUser": "[[sql.users]]",
     "NotificationSettings": "[notifications]",
     "Route": "[[notifications.routes]]",
+    "WorkerSettings": "[worker]",
     "TimerSettings": "[timers]",
     "MonitoringSettings": "[monitoring]",
 }
