@@ -120,6 +120,22 @@ RECONSTRUCT_TROUBLED: Final = _Gauge(
     registry=REGISTRY,
 )
 
+# -- the gateway: from tables to the log ------------------------------------------------------------------------------
+
+GATEWAY_EVENTS: Final = _Counter(
+    "pitwatch_gateway_events_total",
+    "Events that tables sent and that were answered, by status: `accepted`, `duplicate` or `rejected`.",
+    ["status"],
+    registry=REGISTRY,
+)
+
+GATEWAY_APPEND_SECONDS: Final = _Histogram(
+    "pitwatch_gateway_append_seconds",
+    "Time to make the events of all requests that waited durable in the log.",
+    buckets=_BATCH_SECONDS,
+    registry=REGISTRY,
+)
+
 # -- the sink: from the log into the store ---------------------------------------------------------------------------
 
 SINK_ROWS: Final = _Counter(
@@ -175,3 +191,110 @@ SQL_SECONDS: Final = _Histogram(
 )
 
 SQL_RUNNING: Final = _Gauge("pitwatch_sql_running_queries", "Queries being answered over HTTP.", registry=REGISTRY)
+
+# -- the Faust worker: round-level streams ---------------------------------------------------------------------------
+
+STREAM_FACTS: Final = _Counter(
+    "pitwatch_stream_facts_total",
+    "Facts that the worker's streams took, by topic; those read again after a crash count twice.",
+    ["topic"],
+    registry=REGISTRY,
+)
+
+STREAM_DEAD_LETTERS: Final = _Counter(
+    "pitwatch_stream_dead_letters_total",
+    "Messages of the fact topics that are no facts and became dead letters, by topic. Each is a defect.",
+    ["topic"],
+    registry=REGISTRY,
+)
+
+STREAM_RETRIES: Final = _Counter(
+    "pitwatch_stream_retries_total",
+    "Attempts repeated because the log or the send queue was away, by topic.",
+    ["topic"],
+    registry=REGISTRY,
+)
+
+STREAM_NEWEST: Final = _Gauge(
+    "pitwatch_stream_newest_fact_timestamp_seconds",
+    "When the log took the newest fact that a stream worked off, by topic, in seconds since 1970.",
+    ["topic"],
+    registry=REGISTRY,
+)
+
+STREAM_BEHIND: Final = _Gauge(
+    "pitwatch_stream_behind_records",
+    "Offsets that a stream has not worked off yet, by topic and partition; marks of transactions count among them.",
+    ["topic", "partition"],
+    registry=REGISTRY,
+)
+
+WATCHED_TABLES: Final = _Gauge("pitwatch_watched_tables", "Tables watched for silence.", registry=REGISTRY)
+
+WATCHED_BEHIND: Final = _Gauge(
+    "pitwatch_watched_behind_records",
+    "Events of the watched tables that are still to be read. Silence is judged only where it is 0.",
+    registry=REGISTRY,
+)
+
+SILENCES: Final = _Counter(
+    "pitwatch_silences_total", "Events written to the log that say a table fell silent.", registry=REGISTRY
+)
+
+_WINDOW_LABELS: Final = ("pit", "minutes")
+
+WINDOW_TABLES: Final = _Gauge(
+    "pitwatch_window_tables", "Tables that played in the last minutes, by pit.", _WINDOW_LABELS, registry=REGISTRY
+)
+
+WINDOW_ROUNDS: Final = _Gauge(
+    "pitwatch_window_rounds",
+    "Live rounds that began in the last minutes, void ones too, by pit.",
+    _WINDOW_LABELS,
+    registry=REGISTRY,
+)
+
+WINDOW_DECISIONS: Final = _Gauge(
+    "pitwatch_window_decisions",
+    "Live rounds of the last minutes that were not cancelled, by pit.",
+    _WINDOW_LABELS,
+    registry=REGISTRY,
+)
+
+WINDOW_PACE: Final = _Gauge(
+    "pitwatch_window_decisions_per_table_hour",
+    "Pace of the last minutes: decisions an hour and table, by pit; a table counts from its first round in them.",
+    _WINDOW_LABELS,
+    registry=REGISTRY,
+)
+
+WINDOW_ERRORS: Final = _Gauge(
+    "pitwatch_window_dealer_errors",
+    "Dealers' errors of the last minutes, by pit. Each dealer's rate is on the page /windows.",
+    _WINDOW_LABELS,
+    registry=REGISTRY,
+)
+
+WINDOW_HANDLE: Final = _Gauge(
+    "pitwatch_window_handle_minor_units",
+    "Stakes decided in the last minutes, by pit and currency.",
+    [*_WINDOW_LABELS, "currency"],
+    registry=REGISTRY,
+)
+
+WINDOW_WIN: Final = _Gauge(
+    "pitwatch_window_house_win_minor_units",
+    "What the rules gave the house in the last minutes, commission included, by pit and currency.",
+    [*_WINDOW_LABELS, "currency"],
+    registry=REGISTRY,
+)
+
+NOTIFY_WAITING: Final = _Gauge(
+    "pitwatch_notify_waiting_messages", "Messages to people that are still to be sent.", registry=REGISTRY
+)
+
+NOTIFY_FAILED: Final = _Gauge(
+    "pitwatch_notify_failed_messages",
+    "Messages given up: nobody got them. `pitwatch notifications` lists them.",
+    registry=REGISTRY,
+)
