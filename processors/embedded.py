@@ -4,11 +4,9 @@ The loops meet in the log alone. Each keeps its own position there, so a slow st
 delays nobody, and a process killed at any moment goes on where every loop had committed.
 """
 
-import gc
-import sys
 import threading
-from collections.abc import Callable, Collection, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Collection
+from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 from types import TracebackType
 from typing import Final, NamedTuple, Self
@@ -17,6 +15,7 @@ import structlog
 
 from processors.data_directory import STORE_FOLDER, check_finished, open_log, open_store
 from processors.fact_retention import FactRetention
+from processors.interpreter import tuned
 from processors.logs.lock import lock_data_directory
 from processors.loops import Loop, Standing
 from processors.notify.apprise_transport import AppriseTransport
@@ -39,12 +38,6 @@ WAIT_SECONDS: Final = 0.25
 
 STOP_SECONDS: Final = 30.0
 """How long a stop waits for each loop. One that hangs for longer is left behind: it has committed what counts."""
-
-SWITCH_SECONDS: Final = 0.0005
-"""How long a loop that works in Python may keep those waiting that come back from the disk or a socket."""
-
-COLLECT_AFTER: Final = 100_000
-"""Container objects made, and not freed, before the collector looks at the newest."""
 
 OUTAGES: Final = (LogUnavailable, StoreUnavailable, OutboxUnavailable, RowsRefused)
 """What loops wait out: the disk is full, a file is locked, a service is away.
@@ -157,7 +150,7 @@ class EmbeddedPipeline:
         if self.notifier is not None:
             steps["notify"] = self._notify
         self._loops = [Loop(name, step, self._standing, OUTAGES) for name, step in steps.items()]
-        self._resources.enter_context(_tuned())
+        self._resources.enter_context(tuned())
         for loop in self._loops:
             loop.start()
 
@@ -264,23 +257,3 @@ class EmbeddedPipeline:
         if events := self.reconstructor.waiting(self._clock(), tables):
             self.log.append(TABLE_EVENTS, events)
             self.drain(on_wait)
-
-
-@contextmanager
-def _tuned() -> Iterator[None]:
-    """Have the interpreter change threads often, and look for cyclic garbage seldom, for the length of the block.
-
-    The folds keep millions of objects that are no garbage, and make few that are. Measured at the defaults, the
-    collector took more time than the rules.
-    """
-    interval, thresholds = sys.getswitchinterval(), gc.get_threshold()
-    sys.setswitchinterval(SWITCH_SECONDS)
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(COLLECT_AFTER, 20, 100)
-    try:
-        yield
-    finally:
-        gc.set_threshold(*thresholds)
-        gc.unfreeze()
-        sys.setswitchinterval(interval)

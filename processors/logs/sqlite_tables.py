@@ -63,9 +63,9 @@ _MARK_READERS: Final = (
 _LAST: Final = "SELECT offset, appended_at FROM messages_N ORDER BY offset DESC LIMIT 1"
 _APPEND: Final = "INSERT INTO messages_N VALUES (?, ?, ?, ?)"
 # Many rows in one statement: Python's lock is let go once for all of them, while a busy thread beside this one would
-# otherwise take it after any row and keep it for milliseconds.
-_ROWS_AT_ONCE: Final = 200
-_APPEND_MANY: Final = _APPEND + ", (?, ?, ?, ?)" * (_ROWS_AT_ONCE - 1)
+# otherwise take it after any row and keep it for milliseconds. SQLite takes 32,766 parameters.
+_ROWS_AT_ONCE: Final = (5_000, 500, 50, 5)
+_APPEND_MANY: Final = {rows: _APPEND + ", (?, ?, ?, ?)" * (rows - 1) for rows in _ROWS_AT_ONCE}
 _DROP: Final = "DELETE FROM messages_N WHERE offset < ?"
 _EPOCH: Final = "SELECT epoch FROM groups WHERE name = ?"
 _NEXT_EPOCH: Final = "INSERT INTO groups VALUES (?, 1) ON CONFLICT DO UPDATE SET epoch = epoch + 1"
@@ -92,11 +92,13 @@ def append(connection: Connection, topic: str, messages: Messages, now: int) -> 
     last, last_at = connection.execute(for_topic(_LAST, topic_id)).fetchone() or (-1, now)
     appended_at = max(now, last_at)
     rows = [(offset, key, value, appended_at) for offset, (key, value) in enumerate(messages, last + 1)]
-    rest = len(rows) - len(rows) % _ROWS_AT_ONCE
-    for start in range(0, rest, _ROWS_AT_ONCE):
-        fields = list(chain.from_iterable(rows[start : start + _ROWS_AT_ONCE]))
-        connection.execute(for_topic(_APPEND_MANY, topic_id), fields)
-    connection.executemany(for_topic(_APPEND, topic_id), rows[rest:])
+    done = 0
+    for size in _ROWS_AT_ONCE:
+        statement = for_topic(_APPEND_MANY[size], topic_id)
+        while len(rows) - done >= size:
+            connection.execute(statement, list(chain.from_iterable(rows[done : done + size])))
+            done += size
+    connection.executemany(for_topic(_APPEND, topic_id), rows[done:])
     return int(last) + 1
 
 
