@@ -14,9 +14,12 @@ SEED: Final = 20040512
 START: Final = datetime(2026, 1, 5, 4, tzinfo=UTC)
 
 
-def floor_records(events: int) -> list[Record]:
-    """Return the first `events` of the floor's messages as the log would give them, in order of arrival."""
-    settings = mixed_floor(seed=SEED, start=START, hours=24 * 30, tables=TABLES, dirty=TABLES // 10)
+def floor_records(events: int, dirty: int = TABLES // 10) -> list[Record]:
+    """Return the first `events` of the floor's messages as the log would give them, in order of arrival.
+
+    At the first `dirty` tables every deviation happens now and then.
+    """
+    settings = mixed_floor(seed=SEED, start=START, hours=24 * 30, tables=TABLES, dirty=dirty)
     arrivals = islice(simulate(settings), events)
     return [
         Record(TABLE_EVENTS, 0, offset, arrival.event.table_id, encode(arrival.event), arrival.arrives_at)

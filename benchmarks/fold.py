@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 
+from processors.interpreter import tuned
 from processors.reconstruct.fold import FoldSettings, TableFold
 from schemas.events import EVENT_ADAPTER
 from schemas.log import Record
@@ -23,15 +24,16 @@ def decode(records: list[Record]) -> int:
 
 
 def fold(records: list[Record]) -> int:
-    """Decode every message, fold it, and encode the facts."""
+    """Decode every message, fold it, and encode the facts, in an interpreter set as the workers set theirs."""
     settings = FoldSettings()
     folds: dict[str, TableFold] = {}
-    for record in records:
-        table = folds.get(record.key)
-        if table is None:
-            table = folds[record.key] = TableFold(record.key, settings)
-        for fact in table.apply(record):
-            encode(fact)
+    with tuned():
+        for record in records:
+            table = folds.get(record.key)
+            if table is None:
+                table = folds[record.key] = TableFold(record.key, settings)
+            for fact in table.apply(record):
+                encode(fact)
     return len(records)
 
 

@@ -1,21 +1,34 @@
-"""Runs every measurement and prints one table of rates and ratios."""
+"""Runs every measurement and prints rates with their ratios, times and memory, each beside its target."""
 
 import json
 import os
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import fold, pipeline
-from benchmarks.floor import floor_records
+from benchmarks import fold, latency, memory, pipeline
+from benchmarks.floor import TABLES, floor_records
 from pitwatch.progress import counting_bar
+from schemas.log import Record
 
 FLOOR: Final = "consume + validate (pydantic models)"
+FOLD: Final = "reconstruct: bytes to facts"
 PIPELINE: Final = "embedded: append to queryable row"
+
+TARGETS: Final[Mapping[str, str]] = {
+    FOLD: "≥ 100,000/s, ≥ 0.40",
+    PIPELINE: "≥ 20,000/s",
+}
+"""What docs/architecture.md wants of the rates; absolute ones are of the machine that they were set on."""
+
+LATENCY_SECONDS: Final = 15
+"""How long the floor plays while latencies are measured."""
+
+MIB: Final = 2**20
 
 
 class Figure(NamedTuple):
@@ -26,8 +39,17 @@ class Figure(NamedTuple):
     share_of_floor: float
 
 
+class Quantity(NamedTuple):
+    """Something else that was measured, in `unit`, and what it may come to at most."""
+
+    name: str
+    value: float
+    unit: str
+    limit: float | None
+
+
 def run(events: int, rounds: int, *, as_json: bool) -> None:
-    """Measure with `events` events, everything `rounds` times in turn, and print the middle of each."""
+    """Measure with `events` events, rates `rounds` times in turn, and print the middle of each."""
     console = Console(stderr=True)
     console.print(f"simulating {events:,} events of a floor …", style="dim")
     records = floor_records(events)
@@ -43,7 +65,11 @@ def run(events: int, rounds: int, *, as_json: bool) -> None:
                 advance(done := done + 1)
             sustained.append(pipeline.measure(records))
             advance(done := done + 1)
-    _print(_figures(events, seconds, sustained), events, rounds, as_json=as_json)
+    console.print(f"measuring memory, then latency over {LATENCY_SECONDS} seconds …", style="dim")
+    quantities = [_memory(records)]
+    # Every table errs here, so that there are alerts enough to time.
+    quantities += _latencies(floor_records(LATENCY_SECONDS * latency.MACAU_EVENTS_PER_SECOND, dirty=TABLES))
+    _print(_figures(events, seconds, sustained), quantities, f"{events:,} events, the middle of {rounds} runs", as_json)
 
 
 def _timed(work: Callable[[], object]) -> float:
@@ -60,24 +86,51 @@ def _figures(
     consume = events / statistics.median(one.consume for one in sustained)
     embedded = {
         "consume from the SQLite log + validate": consume,
-        "append to the log alone": events / statistics.median(one.append for one in sustained),
+        "append to the log, meanwhile": events / statistics.median(one.append for one in sustained),
         PIPELINE: events / statistics.median(one.queryable for one in sustained),
     }
     whole = [Figure(name, rate, rate / consume) for name, rate in embedded.items()]
     return [("one core", core), ("embedded pipeline", whole)]
 
 
-def _print(figures: list[tuple[str, list[Figure]]], events: int, rounds: int, *, as_json: bool) -> None:
+def _memory(records: list[Record]) -> Quantity:
+    return Quantity(f"embedded pipeline's memory, {TABLES} tables", memory.measure(records) / MIB, "MiB", 1024)
+
+
+def _latencies(records: list[Record]) -> list[Quantity]:
+    found = latency.measure(records)
+    at = f"at {found.events_per_second:,.0f} events/s"
+    quantities = []
+    for what, number, middle, high in latency.summary(found):
+        limit = 250 if what == latency.MESSAGE else None
+        quantities.append(Quantity(f"{what} {at}, p50 of {number:,}", middle * 1000, "ms", None))
+        quantities.append(Quantity(f"{what} {at}, p99", high * 1000, "ms", limit))
+    return quantities
+
+
+def _print(figures: list[tuple[str, list[Figure]]], quantities: list[Quantity], what: str, as_json: bool) -> None:
     if as_json:
-        print(json.dumps({group: [figure._asdict() for figure in found] for group, found in figures}))
+        rates = {group: [figure._asdict() for figure in found] for group, found in figures}
+        print(json.dumps({**rates, "quantities": [one._asdict() for one in quantities]}))
         return
-    table = Table(title=f"{events:,} events, the middle of {rounds} runs, {os.cpu_count()} cores", title_justify="left")
+    table = Table(title=f"{what}, {os.cpu_count()} cores", title_justify="left")
     table.add_column("measured")
     table.add_column("events/s", justify="right")
     table.add_column("share of consume + validate", justify="right")
+    table.add_column("target")
     for group, found in figures:
         table.add_section()
         table.add_row(f"[bold]{group}[/bold]")
         for figure in found:
-            table.add_row(figure.name, f"{figure.events_per_second:,.0f}", f"{figure.share_of_floor:.2f}")
-    Console().print(table)
+            rate, share = f"{figure.events_per_second:,.0f}", f"{figure.share_of_floor:.2f}"
+            table.add_row(figure.name, rate, share, TARGETS.get(figure.name, ""))
+    others = Table()
+    others.add_column("measured")
+    others.add_column("value", justify="right")
+    others.add_column("target")
+    for one in quantities:
+        limit = "" if one.limit is None else f"≤ {one.limit:,.0f} {one.unit}"
+        others.add_row(one.name, f"{one.value:,.1f} {one.unit}", limit)
+    console = Console()
+    console.print(table)
+    console.print(others)

@@ -1,0 +1,59 @@
+"""How much memory the embedded pipeline takes with a hundred tables: measured in a process that does nothing else."""
+
+import multiprocessing
+import re
+import tempfile
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+from processors.embedded import EmbeddedPipeline
+from processors.settings_file import load_settings
+from schemas.log import Record
+from schemas.topics import TABLE_EVENTS
+
+EVENTS_PER_APPEND = 2_000
+
+
+def measure(records: Iterable[Record]) -> int:
+    """Return the most bytes that a process held in memory which took these events through a fresh pipeline."""
+    with tempfile.TemporaryDirectory(prefix="pitwatch-bench-") as folder:
+        events = Path(folder) / "events"
+        with events.open("wb") as file:
+            file.writelines(record.key.encode() + b"\t" + record.value + b"\n" for record in records)
+        here, there = multiprocessing.get_context("spawn").Pipe(duplex=False)
+        process = multiprocessing.get_context("spawn").Process(target=_run, args=(events, Path(folder) / "data", there))
+        process.start()
+        there.close()
+        try:
+            peak = here.recv()
+        finally:
+            process.join()
+    assert isinstance(peak, int)
+    return peak
+
+
+def _run(events: Path, directory: Path, result: Connection) -> None:
+    settings = load_settings().model_copy(update={"data_directory": directory})
+    with EmbeddedPipeline(settings) as pipeline:
+        pipeline.start()
+        messages = _messages(events)
+        while batch := list(islice(messages, EVENTS_PER_APPEND)):
+            pipeline.log.append(TABLE_EVENTS, batch)
+        pipeline.drain()
+        result.send(_peak())
+
+
+def _messages(events: Path) -> Iterator[tuple[str, bytes]]:
+    with events.open("rb") as file:
+        for line in file:
+            key, _, value = line.rstrip(b"\n").partition(b"\t")
+            yield key.decode(), value
+
+
+def _peak() -> int:
+    """Return the most memory this process ever held, in bytes. Raises AssertionError where the kernel doesn't tell."""
+    found = re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text(encoding="ascii"))
+    assert found, "the kernel doesn't tell"
+    return int(found[1]) * 1024
