@@ -8,6 +8,7 @@ out differently is given out again, with the next revision of its key.
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from functools import cache
+from operator import attrgetter
 from typing import Any, Final, cast
 
 import msgspec
@@ -176,12 +177,13 @@ def same(one: Fact, other: Fact) -> bool:
     """Tell whether two facts of one key say the same of the table, whenever they were given out."""
     if one.retracted and other.retracted:
         return True
-    return all(getattr(one, name) == getattr(other, name) for name in _content(type(one)))
+    content = _content(type(one))
+    return content(one) == content(other)
 
 
 @cache
-def _content(fact: type[Fact]) -> tuple[str, ...]:
-    return tuple(name for name in cast(type[msgspec.Struct], fact).__struct_fields__ if name not in STAMPS)
+def _content(fact: type[Fact]) -> Callable[[Fact], tuple[object, ...]]:
+    return attrgetter(*(name for name in cast(type[msgspec.Struct], fact).__struct_fields__ if name not in STAMPS))
 
 
 def _as_of(head: Emission, number: int) -> Emission | None:

@@ -5,13 +5,14 @@ it was appended, is all there is. A fold can be written down at any record and g
 """
 
 import zlib
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Final, Literal, cast
 
 import msgspec
 
 from processors.reconstruct.dead_letters import dead_letter
 from processors.reconstruct.journal import Journal, Pages
+from processors.reconstruct.latecomers import Latecomers
 from processors.reconstruct.sequencer import Entry, Sequencer
 from processors.reconstruct.state import TableState
 from schemas.events import HOUSE_EVENT_TYPES, SYSTEM_EVENT_TYPES, Event, GapExpired
@@ -28,7 +29,7 @@ OWN_EVENT_TYPES: Final = SYSTEM_EVENT_TYPES | HOUSE_EVENT_TYPES
 
 COMPRESSION_LEVEL: Final = 1
 
-VERSION: Final = 4
+VERSION: Final = 5
 """Version of what a snapshot holds. A new one gets a new number, and old ones are not read."""
 
 _FORGOTTEN: Final = "nobody remembers any more whether an event of that number came before"
@@ -44,9 +45,10 @@ class FoldSettings(msgspec.Struct, frozen=True):
 class Snapshot(msgspec.Struct, array_like=True):
     """A fold written down."""
 
-    version: Literal[4]
+    version: Literal[5]
     table_id: str
     sequencer: Sequencer
+    latecomers: Latecomers
     pages: Pages
     system_seqs: list[int]
     forgotten_seq: int
@@ -61,6 +63,7 @@ class TableFold:
     def __init__(self, table_id: str, settings: FoldSettings) -> None:
         self.table_id = table_id
         self.sequencer = Sequencer(timedelta(milliseconds=settings.gap_limit_ms))
+        self.latecomers = Latecomers()
         self.journal = Journal(table_id, settings.window_rounds)
         self._system_seqs: set[int] = set()
         self._forgotten_seq = -1
@@ -74,8 +77,8 @@ class TableFold:
 
     @property
     def waits(self) -> tuple[int, int] | None:
-        """Epoch and seq of the last event held back behind a gap, None where nothing waits."""
-        return max(self.sequencer.pending, default=None)
+        """Epoch and seq of the last event that waits: behind a gap, or late, to be told with others; None for none."""
+        return max(self.sequencer.pending, default=None) or max(self.latecomers.waiting, default=None)
 
     @property
     def silence_limit(self) -> timedelta:
@@ -99,6 +102,7 @@ class TableFold:
                 and event.epoch == sequencer.epoch
                 and event.table_id == self.table_id
                 and not sequencer.pending
+                and not self.latecomers.waiting
             ):
                 # The event just due, and nothing waits: the everyday case.
                 sequencer.next_seq += 1
@@ -121,6 +125,7 @@ class TableFold:
         elif sequencer.is_late(epoch, seq):
             self._take_late(entry, event)
         else:
+            self._tell_latecomers_first(entry, event)
             sequencer.hold(msgspec.structs.replace(entry, link=event.follows if seq == 1 else None))
 
     def _problem(self, event: Event) -> tuple[str, str] | None:
@@ -151,6 +156,7 @@ class TableFold:
             # Taken once more, an old configuration would be in force again.
             self._refuse(entry, "too_late", _FORGOTTEN, event)
             return
+        self._tell_latecomers_first(entry, event)
         self._system_seqs.add(event.seq)
         if len(self._system_seqs) > MAX_SYSTEM_IDS:
             self._forgotten_seq = min(self._system_seqs)
@@ -177,15 +183,28 @@ class TableFold:
     def _take_late(self, entry: Entry, event: Event) -> None:
         """An event whose time is over: it goes where it belongs, and what followed is worked out again."""
         self.sequencer.fill(event.epoch, event.seq)
-        if not self.journal.insert(entry, event):
-            detail = "it came after its place in the table's history had been closed"
-            self._refuse(entry, "too_late", detail, event)
+        self.latecomers.waiting[event.epoch, event.seq] = entry
         if event.follows and event.seq == 1 and (hole := self.sequencer.end_of_epoch(event.follows)):
+            self._tell_latecomers(entry.appended_at)
             self.journal.end_gap(hole, event.follows[1], entry)
+        elif self.latecomers.are_due(entry.appended_at):
+            self._tell_latecomers(entry.appended_at)
+
+    def _tell_latecomers_first(self, entry: Entry, event: Event) -> None:
+        if self.latecomers.waiting and self.latecomers.go_before(event, entry.appended_at):
+            self._tell_latecomers(entry.appended_at)
+
+    def _tell_latecomers(self, now: datetime) -> None:
+        """Put the late events that wait where they belong."""
+        late = [(entry, decode_event(entry.raw)) for entry in self.latecomers.take(now)]
+        for entry, event in self.journal.insert(late):
+            self._refuse(entry, "too_late", "it came after its place in the table's history had been closed", event)
 
     def _check_repeat(self, entry: Entry, event: Event) -> None:
         """A repeat says nothing new; an event that reuses another's number says that something is wrong."""
-        known = self.sequencer.pending.get((event.epoch, event.seq)) or self.journal.story.find(event.epoch, event.seq)
+        number = (event.epoch, event.seq)
+        waiting = self.sequencer.pending.get(number) or self.latecomers.waiting.get(number)
+        known = waiting or self.journal.story.find(*number)
         if known is not None:
             if known.raw == entry.raw or decode_event(known.raw) == event:
                 self.repeats += 1
@@ -215,7 +234,7 @@ class TableFold:
     def snapshot(self) -> bytes:
         """Return the fold written down."""
         pages, known = self.journal.pages(), sorted(self._system_seqs)
-        written = Snapshot(VERSION, self.table_id, self.sequencer, pages, known, self._forgotten_seq)
+        written = Snapshot(VERSION, self.table_id, self.sequencer, self.latecomers, pages, known, self._forgotten_seq)
         return zlib.compress(msgspec.msgpack.encode(written), COMPRESSION_LEVEL)
 
     @classmethod
@@ -230,7 +249,7 @@ class TableFold:
             raise msgspec.DecodeError(f"no snapshot: {error}") from error
         fold = cls(written.table_id, settings)
         written.sequencer.gap_limit = fold.sequencer.gap_limit
-        fold.sequencer = written.sequencer
+        fold.sequencer, fold.latecomers = written.sequencer, written.latecomers
         fold.journal.open_at(written.pages)
         fold._system_seqs, fold._forgotten_seq = set(written.system_seqs), written.forgotten_seq
         return fold

@@ -38,6 +38,10 @@ ENTRY_BYTES: Final = 128
 _states: Final = msgspec.json.Decoder(TableState)
 
 
+Told = tuple[Entry, Event]
+"""An entry, and the event that it holds."""
+
+
 class Checkpoint(msgspec.Struct, array_like=True, frozen=True):
     """The state before entry `number`, written down: `rounds` had ended, and `told_bytes` of events been told."""
 
@@ -131,16 +135,24 @@ class Journal:
 
     # -- revising --------------------------------------------------------------------------------------------------
 
-    def insert(self, entry: Entry, event: Event) -> bool:
-        """Put a late event in its place and revise what follows. False where its place is before the story's."""
-        number = self.story.insert(entry)
-        if number is None:
-            return False
-        self.emissions.cause = entry
-        places = self._judge(entry, event) if self.corrections.concern(event) else []
-        self._revise(min([number, *places]))
-        self._forget()
-        return True
+    def insert(self, late: list[Told]) -> list[Told]:
+        """Put late events in their places and revise what follows; return those whose place is before the story's."""
+        places: list[int] = []
+        refused: list[Told] = []
+        for entry, event in late:
+            number = self.story.insert(entry)
+            if number is None:
+                refused.append((entry, event))
+                continue
+            self.emissions.cause = entry
+            # Each place is the lowest so far or behind one: what is put in later moves no place before it.
+            places.append(number)
+            if self.corrections.concern(event):
+                places += self._judge(entry, event)
+        if places:
+            self._revise(min(places))
+            self._forget()
+        return refused
 
     def end_gap(self, hole: Missing, last: int, cause: Entry) -> None:
         """Revise a gap of which nobody knew the end: `last` was its last event, if it was one at all."""

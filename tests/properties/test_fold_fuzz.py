@@ -130,7 +130,8 @@ def became(fold: TableFold, record: Record, facts: list[Fact], repeats: int) -> 
     """Return in how many ways a record was accounted for: told, held back, a repeat, or a dead letter."""
     letters = [fact for fact in facts if fact.fact == "dead_letter" and fact.src_offset == record.offset]
     told = [entry for entry in fold.journal.story.entries if entry.offset == record.offset and entry.raw]
-    waiting = [entry for entry in fold.sequencer.pending.values() if entry.offset == record.offset]
+    held = (*fold.sequencer.pending.values(), *fold.latecomers.waiting.values())
+    waiting = [entry for entry in held if entry.offset == record.offset]
     # An event that makes no sense is told and a dead letter at once.
     return bool(told or letters) + len(waiting) + fold.repeats - repeats
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from processors.reconstruct.emissions import STAMPS
 from processors.reconstruct.fold import FoldSettings, TableFold
+from processors.reconstruct.latecomers import PAUSE
 from processors.reconstruct.story import HeartbeatRow
 from processors.reconstruct.table_steps import MOVES_CHIPS
 from schemas.events import Event
@@ -98,7 +99,7 @@ def _with_late_events(scene: Scene, data: st.DataObject) -> list[Record]:
 @modest
 @given(stories(house=False, clock=False), st.data())
 def test_events_beyond_the_limit_lead_to_what_they_would_have_led_to(scene: Scene, data: st.DataObject) -> None:
-    """As long as the window holds: gaps are explained away, verdicts appear, sums are put right."""
+    """As long as the window holds: gaps are explained away, verdicts appear, sums are put right. In a burst or not."""
     if data.draw(st.booleans()):
         late = [record for record in scene.records if data.draw(st.integers(0, 9)) == 9]
     else:
@@ -106,13 +107,15 @@ def test_events_beyond_the_limit_lead_to_what_they_would_have_led_to(scene: Scen
         late = scene.records[: data.draw(st.integers(0, len(scene.records)))]
     scene.pass_gap_limit()
     early = [record for record in scene.records if record not in late]
-    order = data.draw(st.permutations(late))
-    end = scene.records[-1].appended_at
-    log = in_this_order(
-        [(record.appended_at, record) for record in early]
-        + [(end + timedelta(seconds=place), record) for place, record in enumerate(order, start=1)]
-    )
-    assert final(told(log)) == final(scene.given_out)
+    arrivals = [(record.appended_at, record) for record in early]
+    arrives = scene.records[-1].appended_at
+    for record in data.draw(st.permutations(late)):
+        arrives += data.draw(st.sampled_from([timedelta(milliseconds=1), PAUSE]))
+        arrivals.append((arrives, record))
+    scene.now = arrives
+    scene.house("gap_expired", through_epoch=1, through_seq=1)
+    arrivals.append((scene.now + PAUSE, scene.records[-1]))
+    assert final(told(in_this_order(arrivals))) == final(scene.given_out)
 
 
 # -- corrections -------------------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, cast
 
 from processors.reconstruct.fold import FoldSettings, TableFold
+from processors.reconstruct.latecomers import PAUSE
 from processors.reconstruct.state import TableState
 from processors.rules.hands import RoundView, view
 from processors.rules.settlement import due
@@ -91,13 +92,17 @@ class Scene:
         fields.setdefault("occurred_at", self.now)
         raw = encode(make(event_id=identity, table_id=self.table_id, epoch=epoch, seq=seq, **fields))
         if self._outbox is None:
-            self.append(raw)
+            self._record(raw)
         else:
             self._outbox.append((raw, self.now))
         return identity
 
-    def append(self, raw: bytes) -> list[Fact]:
-        """Put bytes into the log as they are; return the facts they bring about."""
+    def append(self, raw: bytes, *, pause: timedelta = PAUSE) -> list[Fact]:
+        """Put bytes into the log as they are after a pause, in which late ones are told; return what they brought."""
+        self.now += pause
+        return self._record(raw)
+
+    def _record(self, raw: bytes) -> list[Fact]:
         record = Record(TABLE_EVENTS, 0, len(self.records), self.table_id, raw, self.now + timedelta(milliseconds=40))
         self.records.append(record)
         facts = self.fold.apply(record)
