@@ -15,13 +15,14 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "processors.rules": ("schemas",),
     "processors.reconstruct": ("schemas", "processors.rules"),
     "processors.detect": ("schemas", "processors.rules", "processors.reconstruct"),
+    "processors.live": ("schemas", "processors.reconstruct", "processors.rules"),
     "processors": ("schemas",),
     "producers": ("schemas",),
     "dashboards": ("schemas", "processors"),
     "pitwatch": ("schemas", "processors", "producers", "dashboards"),
 }
 
-PURE = ("schemas", "processors.rules", "processors.reconstruct", "processors.detect")
+PURE = ("schemas", "processors.rules", "processors.reconstruct", "processors.detect", "processors.live")
 
 # Parts of the contract that are files: they may be read, but not by the pure core.
 READS_FILES: tuple[str, ...] = ("schemas.ddl",)

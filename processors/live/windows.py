@@ -7,6 +7,7 @@ readers at once; the sums are those of the newest revisions, exact whole numbers
 
 from collections.abc import Collection, Iterable, Iterator
 from datetime import datetime
+from operator import itemgetter
 from typing import Final, NamedTuple
 
 from processors.live.shares import Key, Share, key_of, minute_in_play, minute_of, share_of
@@ -155,17 +156,16 @@ class Windows:
     def window(self, now: datetime, minutes: int, pits: Iterable[str] = ()) -> Window:
         """Return the last `minutes` up to `now`, the minute under way included; `pits` are there without play too."""
         last = minute_of(now)
-        found = [
-            (minute, pit, sums)
-            for minute in range(last - minutes + 1, last + 1)
-            for pit, sums in self._minutes.get(minute, {}).items()
-        ]
-        names = sorted({*pits, *(pit for _, pit, _ in found)})
+        by_pit: dict[str, list[tuple[int, _Sums]]] = {pit: [] for pit in pits}
+        for minute in range(last - minutes + 1, last + 1):
+            for pit, sums in self._minutes.get(minute, {}).items():
+                by_pit.setdefault(pit, []).append((minute, sums))
+        found = sorted((one for sums in by_pit.values() for one in sums), key=itemgetter(0))
         return Window(
             minutes,
-            _play(((minute, sums) for minute, _, sums in found), last),
-            {name: _play(((minute, sums) for minute, pit, sums in found if pit == name), last) for name in names},
-            _dealers(sums for _, _, sums in found),
+            _play(found, last),
+            {pit: _play(by_pit[pit], last) for pit in sorted(by_pit)},
+            _dealers(sums for _, sums in found),
         )
 
     def _forget(self, key: Key) -> None:

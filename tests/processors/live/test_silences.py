@@ -1,0 +1,166 @@
+"""Who has fallen silent, judged as the fold judges it."""
+
+from datetime import datetime, timedelta
+
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+
+from processors.live.silences import DEFAULT_LIMIT_SECONDS, Silence, WatchedTable, hear, silences
+from processors.reconstruct.fold import FoldSettings, TableFold
+from schemas.configuration import preset
+from schemas.wire import decode_event
+from tests.processors.reconstruct.scene import MACAU, START, Scene, with_changes
+from tests.producers.table import event
+from tests.properties.stories import fold_all, stories
+
+TABLE = "BAC-01"
+LIMIT = timedelta(seconds=DEFAULT_LIMIT_SECONDS)
+MOMENT = timedelta(microseconds=1)
+
+
+class Watch:
+    """One watched table, which hears an event each second."""
+
+    def __init__(self) -> None:
+        self.table = WatchedTable()
+        self.now = START
+
+    def hear(self, seq: int, type: str = "heartbeat", epoch: int = 1, /, **fields: object) -> datetime:
+        self.now += timedelta(seconds=1)
+        hear(self.table, decode_event(event(seq, TABLE, epoch, type, **fields)), self.now)
+        return self.now
+
+    def silent(self, now: datetime, listening_since: datetime = START) -> list[Silence]:
+        return list(silences({TABLE: self.table}, now, listening_since))
+
+
+@pytest.fixture
+def watch() -> Watch:
+    return Watch()
+
+
+def opened(watch: Watch) -> datetime:
+    return watch.hear(1, "table_opened", follows=(0, 0))
+
+
+def test_open_table_is_silent_once_its_limit_is_over(watch: Watch) -> None:
+    heard = opened(watch)
+    assert watch.silent(heard + LIMIT) == []
+    assert watch.silent(heard + LIMIT + MOMENT) == [Silence(TABLE, "BAC-01:1:1", heard)]
+
+
+def test_table_that_never_opened_or_closed_is_not_missed(watch: Watch) -> None:
+    assert watch.silent(START + 10 * LIMIT) == []
+    watch.hear(1)
+    assert watch.silent(START + 10 * LIMIT) == []
+    watch.hear(2, "table_opened")
+    watch.hear(3, "table_closed")
+    assert watch.silent(START + 10 * LIMIT) == []
+
+
+@pytest.mark.parametrize(
+    ("type", "fields"),
+    [
+        ("round_opened", {"shoe": 1, "round": 1, "kind": "live"}),
+        ("betting_closed", {"shoe": 1, "round": 1}),
+    ],
+)
+def test_who_plays_is_open_though_the_opening_was_missed(watch: Watch, type: str, fields: dict[str, object]) -> None:
+    heard = watch.hear(5, type, **fields)
+    assert len(watch.silent(heard + LIMIT + MOMENT)) == 1
+
+
+def test_opening_that_comes_late_doesnt_undo_the_closing(watch: Watch) -> None:
+    watch.hear(3, "table_closed")
+    heard = watch.hear(2, "table_opened")
+    assert watch.silent(heard + 2 * LIMIT) == []
+    assert watch.table.last == (1, 3)
+
+
+def test_silence_counts_from_when_somebody_listened(watch: Watch) -> None:
+    heard = opened(watch)
+    since = heard + timedelta(hours=1)
+    assert watch.silent(since + LIMIT, since) == []
+    assert watch.silent(since + LIMIT + MOMENT, since) == [Silence(TABLE, "BAC-01:1:1", heard)]
+
+
+def test_silence_is_said_once_and_the_next_one_again(watch: Watch) -> None:
+    heard = opened(watch)
+    said = watch.hear(1_000_000, "table_silent", 0, silent_since=heard.isoformat(), last_event_id="BAC-01:1:1")
+    assert watch.silent(said + 10 * LIMIT) == []
+    assert watch.table.heard_at == heard, "what Pitwatch writes is no sign of life"
+    heard = watch.hear(2)
+    assert watch.silent(heard + LIMIT + MOMENT) == [Silence(TABLE, "BAC-01:1:2", heard)]
+
+
+def test_what_was_said_while_events_were_held_back_is_said_again(watch: Watch) -> None:
+    """The fold holds back what is behind a gap, so it passed over a silence that was said to begin there."""
+    opened(watch)
+    heard = watch.hear(3)
+    watch.hear(1_000_000, "table_silent", 0, silent_since=heard.isoformat(), last_event_id="BAC-01:1:3")
+    watch.hear(1_000_001, "gap_expired", 0, through_epoch=1, through_seq=3)
+    assert watch.silent(heard + LIMIT + MOMENT) == [Silence(TABLE, "BAC-01:1:3", heard)]
+
+
+@pytest.mark.parametrize("epoch", [0, 1])
+def test_limit_is_the_configurations(watch: Watch, epoch: int) -> None:
+    limits = preset("macau").model_copy(update={"silence_limit_seconds": 7}).model_dump(mode="json")
+    opened(watch)
+    watch.hear(2, "configuration_published", epoch, configuration=limits)
+    heard = watch.hear(3)
+    assert watch.silent(heard + timedelta(seconds=7)) == []
+    assert len(watch.silent(heard + timedelta(seconds=7) + MOMENT)) == 1
+
+
+def test_repeat_is_a_sign_of_life_and_no_newer_event(watch: Watch) -> None:
+    opened(watch)
+    watch.hear(2)
+    heard = watch.hear(1, "table_opened", follows=(0, 0))
+    assert watch.silent(heard + LIMIT + MOMENT) == [Silence(TABLE, "BAC-01:1:2", heard)]
+
+
+@pytest.mark.parametrize("number", [(1, 2_000_000), (2_000, 1), (2, 2_000_000)])
+def test_number_that_the_fold_takes_for_damage_is_not_heard(watch: Watch, number: tuple[int, int]) -> None:
+    heard = opened(watch)
+    watch.hear(number[1], "heartbeat", number[0])
+    assert watch.silent(heard + LIMIT + MOMENT) == [Silence(TABLE, "BAC-01:1:1", heard)]
+
+
+@pytest.mark.parametrize("number", [(1, 10**13), (10**7, 1)])
+def test_first_number_may_be_damage_too(watch: Watch, number: tuple[int, int]) -> None:
+    watch.hear(number[1], "table_opened", number[0])
+    assert watch.silent(START + 10 * LIMIT) == []
+
+
+def test_next_boot_is_heard(watch: Watch) -> None:
+    opened(watch)
+    heard = watch.hear(1, "heartbeat", 2, follows=(1, 1))
+    assert watch.silent(heard + LIMIT + MOMENT) == [Silence(TABLE, "BAC-01:2:1", heard)]
+
+
+@settings(max_examples=50, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+@given(stories(house=False, clock=False, at_most=4))
+def test_watch_sees_a_table_as_its_fold_does(scene: Scene) -> None:
+    """A supervisor may take an opening back, which only the fold can follow."""
+    assume(all(b'"type":"correction"' not in record.value for record in scene.records))
+    table = WatchedTable()
+    fold = TableFold(scene.table_id, FoldSettings())
+    for record in scene.records:
+        hear(table, decode_event(record.value), record.appended_at)
+        fold_all(fold, [record])
+        assert f"{scene.table_id}:{table.last[0]}:{table.last[1]}" == fold.state.last_event_id
+        assert table.is_open == fold.state.is_open
+        assert timedelta(seconds=table.limit_seconds) == fold.silence_limit
+
+
+def test_fold_takes_what_the_watch_says() -> None:
+    """From the watch's silence to the alert: the same last event, the same limit."""
+    scene = Scene()
+    scene.open(with_changes(MACAU, configuration_id="brisk", silence_limit_seconds=5))
+    table = WatchedTable()
+    for record in scene.records:
+        hear(table, decode_event(record.value), record.appended_at)
+    scene.wait(6)
+    (found,) = silences({scene.table_id: table}, scene.now, START)
+    scene.house("table_silent", last_event_id=found.last_event_id, silent_since=found.since)
+    assert [alert.code for alert in scene.alerts] == ["table_silent"]
