@@ -5,6 +5,7 @@ of them delays the pipeline. `Notifier.step` does the same work without threads.
 """
 
 import threading
+from collections.abc import Sequence
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
@@ -22,7 +23,7 @@ from processors.notify.routing import NotificationSettings
 from processors.notify.sender import Outcome, Sender, checked_urls
 from processors.notify.status import FailedSend, NotifierStatus, read_failed, read_status
 from processors.notify.worker import Worker
-from schemas.log import EventLog, LogUnavailable, Position
+from schemas.log import EventLog, LogUnavailable, Position, Record
 from schemas.topics import FACT_TOPICS
 
 GROUP: Final = "notifier"
@@ -81,16 +82,27 @@ class Notifier:
         done = sum(self._read(partition) for partition in self._log.partitions(TOPIC)) + self._keep_house()
         return done + sum(self._sender.send_due(target) for target in self._wakers)
 
-    def run(self, stop: threading.Event) -> None:
-        """Work until `stop` is set. Outages are waited out, and logged.
+    def accept(self, records: Sequence[Record]) -> None:
+        """Queue what alerts read elsewhere call for; on return that is durable. Idempotent, from any thread.
+
+        For who keeps the place in the log itself. Raises `OutboxUnavailable`, and nothing was queued then.
+        """
+        self._intake.accept(records, self._clock())
+        self._wake()
+
+    def run(self, stop: threading.Event, *, reads: bool = True) -> None:
+        """Work until `stop` is set. Outages are waited out, and logged. Without `reads` alerts come through `accept`.
 
         Raises what a thread of it died of, and `LogUnavailable` when the partitions can't be listed at the start.
         """
         halt = threading.Event()
+        partitions = self._log.partitions(TOPIC) if reads else ()
         workers = [
-            *(Worker(f"alerts-{one}", partial(self._read_on, one, halt)) for one in self._log.partitions(TOPIC)),
+            *(Worker(f"alerts-{one}", partial(self._read_on, one, halt)) for one in partitions),
             *(Worker(f"send-{one.route}-{one.url_index}", partial(self._send_on, one, halt)) for one in self._wakers),
         ]
+        if not reads:
+            workers.append(Worker("alerts-house", partial(self._keep_house_on, halt)))
         for worker in workers:
             worker.start()
         while not stop.wait(IDLE_SECONDS) and all(worker.error is None for worker in workers):
@@ -133,8 +145,7 @@ class Notifier:
             self._positions[partition] = self._log.position(GROUP, TOPIC, partition)
         records = self._log.read(TOPIC, partition, self._positions[partition], BATCH)
         if records:
-            self._intake.accept(records, self._clock())
-            self._wake()
+            self.accept(records)
             self._log.commit_position(GROUP, Position(TOPIC, partition, records[-1].offset + 1))
             self._positions[partition] = records[-1].offset + 1
         return len(records)
@@ -160,6 +171,13 @@ class Notifier:
             except (LogUnavailable, OutboxUnavailable) as error:
                 _logger.warning("alerts can't be read now", partition=partition, error=str(error))
                 halt.wait(PAUSE_SECONDS)
+
+    def _keep_house_on(self, halt: threading.Event) -> None:
+        while not halt.wait(IDLE_SECONDS):
+            try:
+                self._keep_house()
+            except OutboxUnavailable as error:
+                _logger.warning("the queue can't be kept now", error=str(error))
 
     def _send_on(self, target: Target, halt: threading.Event) -> None:
         waker = self._wakers[target]
