@@ -11,6 +11,7 @@ from pitwatch.commands import (
     bench,
     demo,
     feed,
+    gateway,
     import_hands,
     ingest,
     migrate,
@@ -29,6 +30,7 @@ from pitwatch.commands import (
     sql,
     token,
     topics,
+    worker,
 )
 from pitwatch.exits import UNUSABLE
 from pitwatch.logs import configure_logs
@@ -70,8 +72,10 @@ app.command()(sql.sql)
 app.command()(notifications.notifications)
 app.command()(password.password)
 app.command()(migrate.migrate)
+app.command()(gateway.gateway)
 app.command()(reconstruct.reconstruct)
 app.command()(sink.sink)
+app.command()(worker.worker)
 app.command()(token.token)
 app.command()(simulate.simulate)
 app.command()(feed.feed)

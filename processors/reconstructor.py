@@ -8,6 +8,7 @@ from typing import NamedTuple, cast
 
 import msgspec
 
+from processors.floor_configurations import to_publish
 from processors.metrics import (
     RECONSTRUCT_BATCH_SECONDS,
     RECONSTRUCT_BEHIND,
@@ -270,10 +271,11 @@ class Reconstructor:
         Only right for one who has folded everything the log holds.
         """
         self.take_up_all()
-        events: list[Message] = []
-        for entry in floor:
+        entries = tuple(floor)
+        published: dict[str, TableConfiguration] = {}
+        for entry in entries:
             fold = self.folds.get(entry.table_id)
             known = fold and (fold.state.next_configuration or fold.state.configuration)
-            if known is None or TableConfiguration.model_validate(msgspec.to_builtins(known)) != entry.configuration:
-                events.append(self._own.configuration_published(entry, now))
-        return events
+            if known:
+                published[entry.table_id] = TableConfiguration.model_validate(msgspec.to_builtins(known))
+        return to_publish(entries, published, self._own, now)

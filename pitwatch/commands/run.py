@@ -10,9 +10,6 @@ from pitwatch.logs import configure_logs
 from pitwatch.signals import Stop
 
 if TYPE_CHECKING:
-    from fastapi import FastAPI
-
-    from processors.embedded import EmbeddedPipeline
     from processors.settings import Settings
 
 
@@ -22,6 +19,7 @@ def run(
     ],
 ) -> None:
     """Take events from table controllers, reconstruct every round and send alerts, until SIGTERM or SIGINT."""
+    from pitwatch.gateway import gateway_app
     from processors.embedded import STORE_FOLDER, EmbeddedPipeline
     from processors.monitoring import monitored
     from processors.settings_file import load_settings
@@ -42,7 +40,7 @@ def run(
         # No table is to be heard before its configuration is in the log.
         stop.wait(pipeline.configured, pipeline.stopping)
         if not stop.signal and not pipeline.stopping.is_set():
-            with run_gateway(_gateway(pipeline), settings.gateway.host, settings.gateway.port) as url:
+            with run_gateway(gateway_app(settings, pipeline.log), settings.gateway.host, settings.gateway.port) as url:
                 served = {"gateway": url, "sql": sql, "monitoring": monitoring}
                 logger.info("running", tables=len(settings.floor.tables), data=str(settings.data_directory), **served)
                 stop.wait(pipeline.stopping)
@@ -53,26 +51,9 @@ def run(
 
 def _warn(settings: "Settings") -> None:
     """Tell what the settings leave out: it is allowed, and easily an oversight."""
-    logger = structlog.get_logger(__name__)
-    silent = [table.table_id for table in settings.floor.tables if not table.tokens_sha256]
-    if silent:
-        logger.warning("tables_without_token", tables=silent, why="they can't send: `pitwatch token TABLE` makes one")
+    from pitwatch.gateway import warn_of_silent_tables
+
+    warn_of_silent_tables(settings)
     if not settings.notifications.routes:
+        logger = structlog.get_logger(__name__)
         logger.warning("no_notification_routes", why="nobody is told of alerts; they are only in the store")
-
-
-def _gateway(pipeline: "EmbeddedPipeline") -> "FastAPI":
-    from producers.gateway.app import create_app
-    from producers.gateway.auth import TableToken
-    from producers.gateway.limits import GatewayLimits
-
-    settings = pipeline.settings
-    tokens = [TableToken(table_id=table, sha256=digest) for digest, table in settings.floor.token_hashes().items()]
-    limits = GatewayLimits(
-        seen_path=settings.data_directory / "gateway.sqlite",
-        max_body_bytes=settings.gateway.max_body_bytes,
-        max_events=settings.gateway.max_events,
-        max_waiting_events=settings.gateway.max_waiting_events,
-        body_timeout_seconds=settings.gateway.body_timeout_seconds,
-    )
-    return create_app(pipeline.log, tokens, limits)

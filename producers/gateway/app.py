@@ -10,7 +10,7 @@ from fastapi import APIRouter, FastAPI, Request, Security
 from fastapi.concurrency import run_in_threadpool
 from fastapi.security import HTTPAuthorizationCredentials
 
-from producers.gateway.appender import Appender, TooBusy
+from producers.gateway.appender import Appender, OnAppend, Opening, TooBusy, nothing_first, untold
 from producers.gateway.auth import TableToken, TokenRegister, bearer
 from producers.gateway.bodies import Splitter, read_body, splitter
 from producers.gateway.judging import Verdict, judge
@@ -37,13 +37,21 @@ class GatewayApp(FastAPI):
         return self.openapi_schema
 
 
-def create_app(log: EventLog, tokens: Sequence[TableToken], limits: GatewayLimits | None = None) -> FastAPI:
+def create_app(
+    log: EventLog,
+    tokens: Sequence[TableToken],
+    limits: GatewayLimits | None = None,
+    *,
+    opening: Opening = nothing_first,
+    on_append: OnAppend = untold,
+) -> FastAPI:
     """Return the gateway over `log` for the tables of `tokens`. The log stays open when the gateway ends.
 
-    Raises `ValueError` where two tables share a token.
+    `opening` says what must be in the log before any table is heard. Raises `ValueError` where two tables share a
+    token.
     """
     limits = limits or GatewayLimits()
-    gateway = _Gateway(log, TokenRegister(tokens), limits)
+    gateway = Gateway(log, TokenRegister(tokens), limits, opening, on_append)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -66,21 +74,30 @@ def create_app(log: EventLog, tokens: Sequence[TableToken], limits: GatewayLimit
     return app
 
 
-class _Gateway:
-    """What the routes share. The parts bound to an event loop are made when that loop runs."""
+class Gateway:
+    """What the routes share, `state.gateway` of the application. Parts bound to a loop are made when it runs."""
 
     appender: Appender
     bodies: asyncio.Semaphore
 
-    def __init__(self, log: EventLog, register: TokenRegister, limits: GatewayLimits) -> None:
+    def __init__(
+        self, log: EventLog, register: TokenRegister, limits: GatewayLimits, opening: Opening, on_append: OnAppend
+    ) -> None:
         self.register = register
         self.limits = limits
         self._event_log = log
+        self._opening = opening
+        self._on_append = on_append
+
+    def troubles(self) -> dict[str, str]:
+        """Return what stands against taking events, if anything does."""
+        return {"gateway": self.appender.trouble} if self.appender.trouble else {}
 
     def start(self) -> None:
+        """Make what belongs to the event loop that runs now."""
         path = self.limits.seen_path
         seen = SeenEvents(SeenFile(path) if path else None)
-        self.appender = Appender(self._event_log, seen, self.limits)
+        self.appender = Appender(self._event_log, seen, self.limits, self._opening, self._on_append)
         self.appender.start()
         self.bodies = asyncio.Semaphore(self.limits.max_bodies)
 
@@ -104,7 +121,7 @@ def _judge_all(split: Splitter, body: bytes, max_events: int, table_id: str) -> 
     return [judge(number, line, table_id) for number, line in lines if line]
 
 
-def _routes(gateway: _Gateway) -> APIRouter:
+def _routes(gateway: Gateway) -> APIRouter:
     router = APIRouter()
 
     @router.post("/v1/events", responses=EVENTS_PROBLEMS, openapi_extra=EVENTS_BODY, operation_id="post_events")

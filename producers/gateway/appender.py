@@ -5,8 +5,9 @@ the next append takes them all: no timer, no wait when the floor is quiet, and f
 """
 
 import asyncio
+import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final, NamedTuple
 
@@ -17,6 +18,7 @@ from producers.gateway.limits import GatewayLimits
 from producers.gateway.models import EventResult
 from producers.gateway.seen import Identity, SeenEvents
 from producers.gateway.seen_file import SeenFileUnusable
+from schemas.configuration import TableConfiguration
 from schemas.errors import PitwatchError
 from schemas.log import EventLog, LogError, LogUnavailable
 from schemas.topics import TABLE_EVENTS
@@ -24,6 +26,22 @@ from schemas.topics import TABLE_EVENTS
 _log = structlog.get_logger(__name__)
 
 _CONFLICT: Final = "the log holds another event under this number; a controller counts its boots and never starts over"
+
+
+Opening = Callable[[Mapping[str, TableConfiguration]], Sequence[tuple[str, bytes]]]
+"""Returns what the log must have before any table is heard, given the configuration last published for each."""
+
+OnAppend = Callable[[Sequence[EventResult], float], None]
+"""Told, by the thread that appends, of the results that became durable together, and of the seconds it took."""
+
+
+def nothing_first(_configurations: Mapping[str, TableConfiguration]) -> Sequence[tuple[str, bytes]]:
+    """Hear tables at once."""
+    return ()
+
+
+def untold(_results: Sequence[EventResult], _seconds: float) -> None:
+    """Tell nobody."""
 
 
 class TooBusy(PitwatchError):
@@ -39,16 +57,26 @@ class _Request(NamedTuple):
 class Appender:
     """Appends judged lines to the log, from one thread, and says what became of each. Used by one event loop."""
 
-    def __init__(self, log: EventLog, seen: SeenEvents, limits: GatewayLimits) -> None:
+    def __init__(
+        self,
+        log: EventLog,
+        seen: SeenEvents,
+        limits: GatewayLimits,
+        opening: Opening = nothing_first,
+        on_append: OnAppend = untold,
+    ) -> None:
         self._event_log = log
         self._seen = seen
         self._limits = limits
+        self._opening = opening
+        self._on_append = on_append
         self._waiting: deque[_Request] = deque()
         self.waiting_events = 0
         """Events that gather for the next append."""
         self._since_checkpoint = 0
         self._caught_up = False
-        self._trouble = ""
+        self.trouble = ""
+        """What the last append said was wrong; empty while all is well."""
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="gateway-log")
         self._draining: asyncio.Task[None] | None = None
 
@@ -73,7 +101,7 @@ class Appender:
             job = asyncio.wrap_future(self._thread.submit(self._commit, group))
             await asyncio.wait([job])
             error = job.exception()
-            self._trouble = str(error) if error is not None else ""
+            self.trouble = str(error) if error is not None else ""
             for place, request in enumerate(group):
                 # A device that hung up in the meantime left nobody to answer to.
                 if request.answer.done():
@@ -95,12 +123,14 @@ class Appender:
     def _commit(self, group: list[_Request]) -> list[list[EventResult]]:
         """Append what is new of a group and return every request's results. Runs in the log's thread."""
         self._catch_up()
+        begun = time.perf_counter()
         draft = _Draft(self._seen)
         results = [[draft.place(request.table_id, verdict) for verdict in request.verdicts] for request in group]
         if draft.messages:
             self._event_log.append(TABLE_EVENTS, draft.messages)
         self._seen.add(draft.accepted.values())
         self._since_checkpoint += len(draft.accepted)
+        self._on_append([result for of_request in results for result in of_request], time.perf_counter() - begun)
         if self._since_checkpoint >= self._limits.checkpoint_events:
             self._checkpoint()
         return results
@@ -108,6 +138,8 @@ class Appender:
     def _catch_up(self) -> None:
         if not self._caught_up:
             self._seen.catch_up(self._event_log)
+            if first := self._opening(self._seen.configurations):
+                self._event_log.append(TABLE_EVENTS, first)
             self._caught_up = True
 
     def _warm_up(self) -> None:
@@ -129,8 +161,8 @@ class Appender:
 
         Raises `LogError`, also where the last append failed: a log may be readable and its disk full.
         """
-        if self._trouble:
-            raise LogUnavailable(self._trouble)
+        if self.trouble:
+            raise LogUnavailable(self.trouble)
         await asyncio.wrap_future(self._thread.submit(self._look))
 
     def _look(self) -> None:

@@ -4,17 +4,22 @@ The log is the truth: this is a fold over ``table-events`` that is kept in memor
 file together with its place in the log. Whatever the file missed is read from the log at the next start. To forget
 is safe (the fold of the tables drops repeats too); to remember what the log doesn't have would lose events, so a file
 that doesn't belong to this log is thrown away.
+
+It also remembers which configuration was published last for each table: who opens the gateway has to know that.
 """
 
 import hashlib
 from collections.abc import Iterable
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple, cast
 
+import msgspec
 import structlog
 
 from producers.gateway.judging import digest_of
 from producers.gateway.runs import Runs
 from producers.gateway.seen_file import EpochRow, Landmark, SeenFile, SeenFileUnusable
+from schemas.configuration import TableConfiguration
+from schemas.events import ConfigurationPublished
 from schemas.ids import SYSTEM_EPOCH
 from schemas.log import EventLog, Record
 from schemas.topics import TABLE_EVENTS
@@ -63,10 +68,13 @@ class SeenEvents:
 
     def __init__(self, file: SeenFile | None = None) -> None:
         self._file = file
+        self.configurations: dict[str, TableConfiguration] = {}
+        """The configuration that was published last for each table."""
         self._tables: dict[str, dict[int, _Epoch]] = {}
         self._run_counts: dict[str, int] = {}
         self._landmarks: dict[int, Landmark] = {}
         self._changed: set[tuple[str, int]] = set()
+        self._configured: set[str] = set()
         self._loaded = False
 
     def catch_up(self, log: EventLog) -> None:
@@ -102,6 +110,7 @@ class SeenEvents:
         for row in file.epochs():
             self._tables.setdefault(row.table_id, {})[row.epoch] = _Epoch(row)
             self._run_counts[row.table_id] = self._run_counts.get(row.table_id, 0) + len(row.runs)
+        self.configurations = file.configurations()
         self._landmarks = {landmark.partition: landmark for landmark in landmarks}
 
     def _learn(self, record: Record) -> None:
@@ -109,7 +118,13 @@ class SeenEvents:
             event = decode_event(record.value)
         except InvalidEvent:
             return
-        if event.table_id == record.key and event.epoch != SYSTEM_EPOCH:
+        if event.table_id != record.key:
+            return
+        if event.type == "configuration_published":
+            found = cast(ConfigurationPublished, event).configuration
+            self.configurations[record.key] = TableConfiguration.model_validate(msgspec.to_builtins(found))
+            self._configured.add(record.key)
+        if event.epoch != SYSTEM_EPOCH:
             self.add([Identity(event.table_id, event.epoch, event.seq, digest_of(event))])
 
     def verdict(self, identity: Identity) -> Literal["new", "duplicate", "conflicting"]:
@@ -155,8 +170,10 @@ class SeenEvents:
         # What this gateway appended is known already; reading it back tells the place, and what others appended.
         self.catch_up(log)
         rows = [self._row(table_id, number) for table_id, number in sorted(self._changed)]
-        self._file.write(rows, list(self._landmarks.values()))
+        configured = {table_id: self.configurations[table_id] for table_id in self._configured}
+        self._file.write(rows, list(self._landmarks.values()), configured)
         self._changed.clear()
+        self._configured.clear()
 
     def _row(self, table_id: str, number: int) -> EpochRow:
         epoch = self._tables.get(table_id, {}).get(number) or _Epoch()

@@ -1,26 +1,31 @@
 """The file in which the gateway keeps, between starts, which events the log has."""
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 import msgspec
+from pydantic import ValidationError
 
+from schemas.configuration import TableConfiguration
 from schemas.errors import PitwatchError
 
-FORMAT: Final = 1
+FORMAT: Final = 2
 
 _LAYOUT: Final = f"""
 BEGIN;
 DROP TABLE IF EXISTS epochs;
 DROP TABLE IF EXISTS landmarks;
+DROP TABLE IF EXISTS configurations;
 CREATE TABLE epochs (
     table_id TEXT, epoch INTEGER, runs BLOB NOT NULL, opening BLOB NOT NULL, latest_seq INTEGER NOT NULL,
     latest BLOB NOT NULL, PRIMARY KEY (table_id, epoch)
 ) WITHOUT ROWID;
 CREATE TABLE landmarks (partition INTEGER PRIMARY KEY, offset INTEGER NOT NULL, digest BLOB NOT NULL);
+CREATE TABLE configurations (table_id TEXT PRIMARY KEY, configuration TEXT NOT NULL) WITHOUT ROWID;
 PRAGMA user_version = {FORMAT};
 COMMIT;
 """
@@ -68,7 +73,7 @@ class SeenFile:
                 if connection.execute("PRAGMA user_version").fetchone() != (FORMAT,):
                     connection.executescript(_LAYOUT)
                 yield connection
-        except (sqlite3.Error, msgspec.MsgspecError) as error:
+        except (sqlite3.Error, msgspec.MsgspecError, ValidationError) as error:
             raise SeenFileUnusable(f"{self.path}: {error}; the file may be deleted, the log is read instead") from error
 
     def epochs(self) -> list[EpochRow]:
@@ -82,8 +87,19 @@ class SeenFile:
         with self._open() as connection:
             return [Landmark._make(row) for row in connection.execute("SELECT * FROM landmarks")]
 
-    def write(self, epochs: Sequence[EpochRow], landmarks: Sequence[Landmark]) -> None:
-        """Replace the given epochs and landmarks in one step; an epoch without runs is removed."""
+    def configurations(self) -> dict[str, TableConfiguration]:
+        """Return the configuration that was published last for each table."""
+        with self._open() as connection:
+            rows = connection.execute("SELECT * FROM configurations")
+            return {table_id: TableConfiguration.model_validate_json(text) for table_id, text in rows}
+
+    def write(
+        self,
+        epochs: Sequence[EpochRow],
+        landmarks: Sequence[Landmark],
+        configurations: Mapping[str, TableConfiguration] = MappingProxyType({}),
+    ) -> None:
+        """Replace what is given in one step; an epoch without runs is removed."""
         with self._open() as connection:
             connection.execute("BEGIN IMMEDIATE")
             for row in epochs:
@@ -93,6 +109,8 @@ class SeenFile:
                 else:
                     connection.execute("DELETE FROM epochs WHERE table_id = ? AND epoch = ?", row[:2])
             connection.executemany("INSERT OR REPLACE INTO landmarks VALUES (?, ?, ?)", landmarks)
+            configured = [(table_id, one.model_dump_json()) for table_id, one in configurations.items()]
+            connection.executemany("INSERT OR REPLACE INTO configurations VALUES (?, ?)", configured)
             connection.execute("COMMIT")
 
     def clear(self) -> None:

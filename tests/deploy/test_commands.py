@@ -7,14 +7,7 @@ from pitwatch.cli import app
 from pitwatch.exits import GOOD, UNUSABLE
 from tests.deploy.compose import pitwatch_commands, read
 
-# Commands of the distributed runtime that the command line doesn't have yet. One that has come makes its test fail
-# here, until its name is taken off.
-AWAITED = {"gateway", "worker"}
-
-COMMANDS = [
-    pytest.param(command, id=name, marks=[pytest.mark.xfail(reason="awaited")] if command[0] in AWAITED else [])
-    for name, command in sorted(pitwatch_commands(read()).items())
-]
+COMMANDS = [pytest.param(command, id=name) for name, command in sorted(pitwatch_commands(read()).items())]
 
 
 def asked_for_help(command: list[str]) -> int:
