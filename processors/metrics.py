@@ -65,13 +65,6 @@ RECONSTRUCT_BATCH_SECONDS: Final = _Histogram(
     registry=REGISTRY,
 )
 
-RECONSTRUCT_BEHIND: Final = _Gauge(
-    "pitwatch_reconstruct_behind_records",
-    "Messages in the log that are not folded yet, by partition.",
-    ["partition"],
-    registry=REGISTRY,
-)
-
 RECONSTRUCT_NEWEST: Final = _Gauge(
     "pitwatch_reconstruct_newest_fact_timestamp_seconds",
     "When the log got the newest message whose facts are published; `time()` less this is the newest fact's age.",

@@ -5,7 +5,7 @@ together, and only by who owns the partitions. Silent tables are not its busines
 only who holds the folds knows that something waits.
 """
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Final, Protocol
 
@@ -13,7 +13,6 @@ import structlog
 
 from processors.logs.kafka_member import Change, OnRelease, Partition
 from processors.metrics import (
-    RECONSTRUCT_BEHIND,
     RECONSTRUCT_FENCED,
     RECONSTRUCT_GIVEN_UP,
     RECONSTRUCT_PARTITIONS,
@@ -55,18 +54,31 @@ class SharedLog(EventLog, Protocol):
         ...
 
 
-class ReconstructWorker:
-    """Folds what `log` says is this worker's. One thread steps it; `progress` and `backlog_in` are for a watchdog.
+OnShare = Callable[[Sequence[int]], None]
+"""Told of the partitions of the tables' events that a worker has now."""
 
-    `clock` gives the present, with its zone. Joining the group belongs to the first step, so that a cluster that is
-    away then is waited for like later.
+
+def untold(_partitions: Sequence[int]) -> None:
+    """Tell nobody."""
+
+
+class ReconstructWorker:
+    """Folds what `log` says is this worker's; one thread steps it.
+
+    `on_share` is told of the partitions it has, whenever they may be other ones, and `clock` gives the present, with
+    its zone. Joining the group belongs to the first step, so that a cluster that is away then is waited for like later.
     """
 
     def __init__(
-        self, log: SharedLog, settings: Settings, clock: Callable[[], datetime] = lambda: datetime.now(UTC)
+        self,
+        log: SharedLog,
+        settings: Settings,
+        on_share: OnShare = untold,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         pipeline = settings.pipeline
         self._log = log
+        self._on_share = on_share
         self._clock = clock
         self._batch_events = pipeline.batch_events
         self._interval = settings.timers.interval
@@ -109,22 +121,6 @@ class ReconstructWorker:
         """Have `close` write nothing, for a thread that steps still hangs somewhere."""
         self._abandoned = True
 
-    def progress(self) -> dict[int, Hashable]:
-        """Return how far this worker is in each of its partitions; of those not taken up yet, how far in doing so."""
-        if self._member is None:
-            return {}
-        places = self.reconstructor.places()
-        taking_up = ("taking up", self.reconstructor.tables.folded_again)
-        return {partition: places.get(partition, taking_up) for partition in self._log.partitions(TABLE_EVENTS)}
-
-    def backlog_in(self, log: EventLog, partition: int) -> int:
-        """Return how many records of a partition wait, as another client's `log` sees it. Raises `LogUnavailable`."""
-        known = self.reconstructor.places().get(partition)
-        position = log.position(GROUP, TABLE_EVENTS, partition) if known is None else known
-        backlog = max(0, log.end(TABLE_EVENTS, partition) - position)
-        RECONSTRUCT_BEHIND.labels(partition=partition).set(backlog)
-        return backlog
-
     def _step(self) -> bool:
         self._take_part()
         done = self.reconstructor.step()
@@ -138,6 +134,8 @@ class ReconstructWorker:
     def _take_part(self) -> None:
         if self._member is None:
             self._member = self._log.join(GROUP, [TABLE_EVENTS], self._release)
+            # Where there are more workers than partitions it may stay at that.
+            self._on_share(())
         change = self._member.poll()
         if not self._claimed:
             # Before anything is read: it ends what a former self of this name may have left open.
@@ -150,10 +148,8 @@ class ReconstructWorker:
         """Begin anew with what was gained, from what its former owner committed, and forget what was lost."""
         self.reconstructor.forget({place.partition for place in (*change.gained, *change.lost)})
         owned = self._log.partitions(TABLE_EVENTS)
-        for place in change.lost:
-            if place.partition not in owned:
-                RECONSTRUCT_BEHIND.remove(str(place.partition))
         RECONSTRUCT_PARTITIONS.set(len(owned))
+        self._on_share(owned)
         _logger.info(
             "partitions_moved",
             gained=[place.partition for place in change.gained],

@@ -11,7 +11,6 @@ import msgspec
 from processors.floor_configurations import to_publish
 from processors.metrics import (
     RECONSTRUCT_BATCH_SECONDS,
-    RECONSTRUCT_BEHIND,
     RECONSTRUCT_DEAD_LETTERS,
     RECONSTRUCT_EVENTS,
     RECONSTRUCT_FACTS,
@@ -104,16 +103,10 @@ class Reconstructor:
 
     def behind(self) -> int:
         """Return how many records are still to be folded."""
-        return sum(self.behind_in(partition) for partition in self._log.partitions(TABLE_EVENTS))
-
-    def behind_in(self, partition: int) -> int:
-        """Return how many records of a partition are still to be folded."""
-        # Nothing is kept here: another thread may ask while the one that folds moves on.
-        known = self._offsets.get(partition)
-        committed = self._log.position(GROUP, TABLE_EVENTS, partition) if known is None else known
-        backlog = max(0, self._log.end(TABLE_EVENTS, partition) - committed)
-        RECONSTRUCT_BEHIND.labels(partition=partition).set(backlog)
-        return backlog
+        return sum(
+            self._log.end(TABLE_EVENTS, partition) - self._committed(partition)
+            for partition in self._log.partitions(TABLE_EVENTS)
+        )
 
     def wait(self, timeout_seconds: float) -> bool:
         """Block until there may be something to fold, or the time is over."""
@@ -138,6 +131,11 @@ class Reconstructor:
         self.tables.drop(partitions)
         for partition in list(self._offsets) if partitions is None else partitions:
             self._offsets.pop(partition, None)
+
+    def _committed(self, partition: int) -> int:
+        # Nothing is kept here: another thread may ask while the one that folds moves on.
+        known = self._offsets.get(partition)
+        return self._log.position(GROUP, TABLE_EVENTS, partition) if known is None else known
 
     def _places(self) -> list[Position]:
         return [Position(TABLE_EVENTS, partition, offset) for partition, offset in sorted(self._offsets.items())]

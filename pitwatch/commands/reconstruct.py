@@ -21,11 +21,14 @@ def reconstruct(
     ],
 ) -> None:
     """Fold tables' events into facts, until SIGTERM or SIGINT. Start more, and they share the tables."""
+    from processors.interpreter import tuned
     from processors.logs.kafka_opening import open_kafka_log
     from processors.loops import Loop, Standing
     from processors.monitoring import monitored
     from processors.reconstruct_worker import OUTAGES, ReconstructWorker
-    from processors.watchdog import LOOK_SECONDS, Watchdog
+    from processors.reconstructor import GROUP
+    from processors.streams.watchdog import Share, Watchdog
+    from schemas.topics import TABLE_EVENTS
 
     configure_logs()
     logger = structlog.get_logger(__name__)
@@ -35,21 +38,15 @@ def reconstruct(
         log = opened.enter_context(open_kafka_log(settings.kafka))
         # A client of its own: what the worker's client believes is what is in doubt.
         seen_from_outside = opened.enter_context(open_kafka_log(settings.kafka))
-        worker = ReconstructWorker(log, settings)
-        watchdog = Watchdog(
-            worker.progress,
-            lambda partition: worker.backlog_in(seen_from_outside, partition),
-            settings.monitoring.stalled_after_seconds,
+        limit_seconds = settings.monitoring.stalled_after_seconds
+        watchdog = Watchdog(seen_from_outside, GROUP, limit_seconds, standing.stopping)
+        worker = ReconstructWorker(
+            log, settings, lambda partitions: watchdog.assigned(Share(TABLE_EVENTS, one) for one in partitions)
         )
-
-        def watch() -> bool:
-            watchdog.look()
-            return standing.stopping.wait(LOOK_SECONDS)
-
-        url = opened.enter_context(monitored(settings.monitoring, standing.troubles))
+        url = opened.enter_context(monitored(settings.monitoring, lambda: standing.troubles() | watchdog.troubles()))
+        opened.enter_context(tuned())
         loop = Loop("reconstruct", worker.step, standing, OUTAGES)
-        loops = [loop, Loop("watchdog", watch, standing, OUTAGES)]
-        for one in loops:
+        for one in (loop, Loop("watchdog", watchdog.step, standing, OUTAGES)):
             one.start()
         logger.info("running", kafka=settings.kafka.bootstrap, monitoring=url)
         stop.wait(standing.stopping)
