@@ -205,5 +205,19 @@ ALERTS: Final[dict[str, AlertKind]] = {
     "round_incomplete": AlertKind(
         "info", "telemetry", "本局資料不全，不作判定", "Round not fully seen; no verdict on it"
     ),
+    "configuration_unknown": AlertKind(
+        "serious",
+        "telemetry",
+        "本局按配置 {actual} 進行，最後發布者為 {expected}：涉及配置者不作判定",
+        "Dealt under configuration {actual} where {expected} was published last: nothing that rests on it is judged",
+    ),
     "correction_recorded": AlertKind("info", "10", "主管更正：{actual}", "Supervisor's correction: {actual}"),
 }
+
+RESTS_ON_CONFIGURATION: Final = frozenset({
+    "overpaid", "underpaid", "winning_bet_unpaid", "commission_missing", "commission_wrong", "commission_unsettled",
+    "below_minimum", "above_maximum", "stake_not_multiple", "differential_exceeded", "both_sides", "side_bet_alone",
+    "bet_not_offered", "tie_change_forbidden", "holder_not_highest", "cut_depth", "burn_count",
+    "demonstrations_exceeded", "round_after_cut_card", "option_without_approval",
+})  # fmt: skip
+"""Deviations from what a table's configuration says; the others break the regulation under any configuration."""

@@ -154,6 +154,10 @@ class RoundOpened(RoundEvent):
 
     type: Literal["round_opened"] = "round_opened"
     kind: RoundKind = Field("live", description="Demonstrations carry no bets and no money (art. 2(2)).")
+    configuration_id: Name | None = Field(
+        None,
+        description="The configuration it is dealt under, by its name; then a lost publication can't go unnoticed.",
+    )
 
 
 class BetPlaced(BetEvent):

@@ -61,12 +61,14 @@ class RoundFact(Fact):
     shoe: Shoe
     round: Round
     kind: RoundKind = Field(description="Demonstrations carry no bets and no money.")
-    status: RoundStatus = Field(description="Settled, void, or incomplete: not fully seen, so nobody is accused.")
+    status: RoundStatus = Field(
+        description="Settled, void, or incomplete: not fully seen, or dealt under rules unknown."
+    )
     opened_at: Instant = Field(description="When betting opened, UTC.")
     betting_closed_at: Instant | None = Field(None, description="When betting closed, UTC.")
     closed_at: Instant | None = Field(None, description="When the round was over, UTC.")
     dealer_id: DealerId = ""
-    configuration_id: str = Field("", description="The configuration in force; empty if none was published.")
+    configuration_id: str = Field("", description="The configuration it was dealt under; empty if none was published.")
     currency: Currency
     player_cards: HandCards = ()
     banker_cards: HandCards = ()

@@ -207,6 +207,12 @@ GUIDE: Final[dict[str, Guidance]] = {
         "Too little of the round was seen to judge it.",
         "Nothing at once; if it repeats at one table, have its sensors checked.",
     ),
+    "configuration_unknown": Guidance(
+        "A round says it is dealt under another configuration than the one published last; a question mark says that"
+        " events were lost, and what the table has paid since does not fit the one known. Until that is cleared up,"
+        " rounds are incomplete, and nobody is accused of what rests on the configuration.",
+        "Publish the table's configuration again, at the table or from the house, under the name its rounds give.",
+    ),
     "correction_recorded": Guidance(
         "A supervisor withdrew or replaced an earlier event.",
         "Nothing, if it was you. Otherwise read who did it, and why.",

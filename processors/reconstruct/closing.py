@@ -1,6 +1,7 @@
 """The end of a round: what every bet was due, the verdicts on it, and the facts that follow."""
 
 from processors.reconstruct.dealing import accuse_uncorrected, has_hands, judge_round
+from processors.reconstruct.doubts import are_rules_known, end_round
 from processors.reconstruct.money import judge_money, judge_void
 from processors.reconstruct.rows import Settled, Totals, count_hour, emit_bets, emit_round
 from processors.reconstruct.shoe_rows import emit_cells, emit_shoe
@@ -49,14 +50,14 @@ def _outcome(play: RoundState, seen: RoundView | None) -> str | None:
 
 def _settle_bets(table: Table, event: Event, play: RoundState, seen: RoundView | None) -> Totals:
     """Work out what every bet is due, judge what was done instead, and emit the bets."""
-    settlement = table.rules.settlement
+    settlement, named = table.rules.settlement, table.state.named
     settled: list[Settled] = []
     for bet in play.bets.values():
         if play.voided or play.kind != "live":
             settled.append((bet, VOIDED))
             if play.voided and play.complete:
                 judge_void(table, event, bet)
-        elif seen is None:
+        elif seen is None or named:
             settled.append((bet, None))
         else:
             owed = due(bet.bet, bet.stake, seen, settlement)
@@ -64,6 +65,9 @@ def _settle_bets(table: Table, event: Event, play: RoundState, seen: RoundView |
             assert owed is not None
             settled.append((bet, owed))
             judge_money(table, event, bet, owed)
+    if play.complete and not play.voided and not are_rules_known(table, event, play, settled):
+        play.rules_known = False
+        settled = [(bet, None) for bet, _ in settled]
     return emit_bets(table, event, play, settled)
 
 
@@ -83,9 +87,7 @@ def _close_books(
         state.carry_unknown = not play.voided and (not play.complete or (play.carry_unknown and tied))
         count_hour(table, event, play, totals)
     _count_shoe(table, event, play, shoe, outcome, seen)
-    if state.next_configuration is not None:
-        table.configure(state.next_configuration, event.occurred_at)
-        state.next_configuration = None
+    end_round(table, event)
 
 
 def _standing(play: RoundState) -> dict[str, BetState]:

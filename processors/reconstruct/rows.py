@@ -93,7 +93,7 @@ def _blank_bet(table: Table, event: Event, play: RoundState) -> BetFact:
 def _status(play: RoundState) -> str:
     if play.voided:
         return "void"
-    return "settled" if play.complete else "incomplete"
+    return "settled" if play.complete and play.rules_known else "incomplete"
 
 
 def emit_round(table: Table, event: Event, seen: RoundView | None, outcome: str | None, totals: Totals) -> None:
@@ -115,7 +115,7 @@ def emit_round(table: Table, event: Event, seen: RoundView | None, outcome: str 
             betting_closed_at=play.betting_closed_at,
             closed_at=event.occurred_at,
             dealer_id=state.dealer_id,
-            configuration_id=configuration.configuration_id if table.rules.judged else "",
+            configuration_id=state.named or (configuration.configuration_id if table.rules.judged else ""),
             currency=configuration.currency,
             player_cards=tuple(play.player),
             banker_cards=tuple(play.banker),

@@ -2,6 +2,7 @@
 
 from processors.reconstruct.card_steps import see_card
 from processors.reconstruct.closing import finish
+from processors.reconstruct.doubts import name_configuration
 from processors.reconstruct.rounds import begin_round, begin_shoe, check_next_shoe, make_way, round_of, shoe_of
 from processors.reconstruct.shoe_rows import emit_shoe
 from processors.reconstruct.state import ShoeState
@@ -37,7 +38,8 @@ def shoe_loaded(table: Table, event: ShoeLoaded) -> None:
     demand_commission(table, event, tuple(table.state.ledger))
     table.follow_day(table.day_of(event.occurred_at)[0])
     begin_shoe(table, event, event.decks, event.shuffling, loading_seen=True)
-    table.report(event, shoe_decks(event.decks, table.rules.configuration.decks if table.rules.judged else None))
+    is_known = table.rules.judged and not table.state.is_doubtful
+    table.report(event, shoe_decks(event.decks, table.rules.configuration.decks if is_known else None))
     if event.shuffling == "continuous":
         table.unapproved(event, "continuous_shuffler")
 
@@ -103,6 +105,7 @@ def shoe_closed(table: Table, event: ShoeClosed) -> None:
 def round_opened(table: Table, event: RoundOpened) -> None:
     """A round begins: the shoe must have been opened by the book, and not be at its end."""
     shoe = make_way(table, event)
+    name_configuration(table, event)
     if table.rules.judged and not shoe.opened:
         # Before the round begins: how a shoe was opened is nothing that its first round did.
         table.follow_day(table.day_of(event.occurred_at)[0])

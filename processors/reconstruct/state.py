@@ -59,7 +59,8 @@ class RoundState(msgspec.Struct, gc=False):
 
     `carry_unknown` says that a tie may have left stakes from rounds that were not seen. `surplus` are cards beyond a
     hand's third, by hand and place; `raised` names the round's alerts; `stray_paid` and `stray_collected` are chips
-    moved for bets that nobody saw.
+    moved for bets that nobody saw. `withheld` alerts were not raised because the configuration is in doubt, and with
+    `rules_known` False what the bets are due can't be told.
     """
 
     shoe: int
@@ -92,6 +93,8 @@ class RoundState(msgspec.Struct, gc=False):
     exposed: int = 0
     burned: int = 0
     raised: list[str] = []
+    withheld: int = 0
+    rules_known: bool = True
 
 
 class ShoeState(msgspec.Struct, gc=False):
@@ -150,6 +153,9 @@ class TableState(msgspec.Struct, gc=False):
 
     `rules_day` is the gaming day whose rules are in force. `ledger` is what each seat owes in commission,
     `doubtful_debts` the part that may have been settled in a gap, `demanded` the part that was asked for already.
+    `publishes_itself` says that the table has ever published its own configuration, `is_doubtful` that there may be a
+    newer one than that in force, `next_is_doubtful` the same of the one to come; `named` is the one that the newest
+    round says it is dealt under, where that is another, and `doubt_told` the one that was told of.
     `hours` are the sums by beginning of the hour, the one counted in last at the end.
     """
 
@@ -157,6 +163,11 @@ class TableState(msgspec.Struct, gc=False):
     configuration: ConfigurationStruct | None = None
     next_configuration: ConfigurationStruct | None = None
     rules_day: str = FIRST_DAY
+    publishes_itself: bool = False
+    is_doubtful: bool = False
+    next_is_doubtful: bool = False
+    named: str = ""
+    doubt_told: str = ""
     is_open: bool = False
     dealer_id: str = ""
     last_event_id: str = ""

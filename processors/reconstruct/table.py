@@ -7,7 +7,7 @@ from typing import Final, Literal, NamedTuple
 from processors.reconstruct.rulebook import Hour, Rulebook, hour_of, rulebook
 from processors.reconstruct.state import RoundState, TableState
 from processors.rules.findings import Finding
-from schemas.alerts import ALERTS
+from schemas.alerts import ALERTS, RESTS_ON_CONFIGURATION
 from schemas.configuration import PRESETS, GamingDay, TableConfiguration
 from schemas.events import Event
 from schemas.facts import AlertFact, Evidence, Fact
@@ -113,6 +113,10 @@ class Table:
         """
         code, article = (what, "") if isinstance(what, str) else (what.kind, what.article)
         state, play = self.state, self.state.round if of_round else None
+        if state.is_doubtful and code in RESTS_ON_CONFIGURATION:
+            if play is not None:
+                play.withheld += 1
+            return
         alert_id = self.alert_id(code, about, of_round=of_round)
         if play is not None:
             _count(play, alert_id, status)
@@ -165,7 +169,8 @@ class Table:
     def unapproved(self, event: Event, option: str) -> None:
         """Raise an alert where an option of art. 19 is used without a valid permission, once a shoe."""
         shoe = self.state.shoe
-        if shoe and self.rules.judged and option not in self.rules.approved and option not in shoe.unapproved:
+        is_known = self.rules.judged and not self.state.is_doubtful
+        if shoe and is_known and option not in self.rules.approved and option not in shoe.unapproved:
             shoe.unapproved.append(option)
             self.alert(event, "option_without_approval", option, EvidenceRow(actual=option))
 

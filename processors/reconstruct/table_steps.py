@@ -4,6 +4,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from processors.reconstruct.closing import finish
+from processors.reconstruct.doubts import doubt_configuration, publish_configuration
 from processors.reconstruct.refusals import Unusable
 from processors.reconstruct.sequencer import BEGINNING, OPEN_END, Entry
 from processors.reconstruct.story import sign_of_life
@@ -105,6 +106,7 @@ def gap(table: Table, missing: Entry) -> None:
     state.doubtful_debts, state.demanded = dict(state.ledger), {}
     # Somebody else may deal and sit there by now.
     state.dealer_id, state.seats = "", {}
+    doubt_configuration(state)
     if state.shoe:
         state.shoe.complete = False
     if state.round:
@@ -150,11 +152,8 @@ def table_closed(table: Table, event: TableClosed) -> None:
 
 
 def configuration_published(table: Table, event: ConfigurationPublished) -> None:
-    """From the next round on, these are the rules. A round in play keeps those it began with."""
-    if table.state.round:
-        table.state.next_configuration = event.configuration
-    else:
-        table.configure(event.configuration, event.occurred_at)
+    """From the next round on, these are the rules."""
+    publish_configuration(table, event)
 
 
 def float_counted(table: Table, event: FloatCounted) -> None:

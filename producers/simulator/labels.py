@@ -19,7 +19,12 @@ CONSEQUENCES: Final = frozenset({"uncorrected_round_paid", "round_incomplete"})
 TELEMETRY_CODES: Final = frozenset({"telemetry_gap", "clock_skew"})
 """Codes brought about by `telemetry`, on the way from the table to the log."""
 
-INJECTABLE: Final[tuple[str, ...]] = tuple(code for code in ALERTS if code not in CONSEQUENCES | TELEMETRY_CODES)
+UNSIMULATED: Final = frozenset({"configuration_unknown"})
+"""Codes of what no simulated table does."""
+
+INJECTABLE: Final[tuple[str, ...]] = tuple(
+    code for code in ALERTS if code not in CONSEQUENCES | TELEMETRY_CODES | UNSIMULATED
+)
 """Codes that `deviations` brings about at the table itself, in the order of the alert catalogue."""
 
 

@@ -32,6 +32,7 @@ def perform(table: Table, plan: RoundPlan) -> None:
     if shoe.cut_round is None and shoe.source.until_cut == 0:
         table.send([Step("cut_card_reached")], number, _CLOSING * pace)
         _end_after_cut(table, shoe, number)
+    plan.opening.fields["configuration_id"] = table.configuration.configuration_id
     table.send([plan.opening, *plan.betting, plan.bets_closed], number, _BETTING * pace)
     holders = choose_holders(table, plan) if plan.holders is None else plan.holders
     cards = _with_cut_card(table, shoe, plan)
@@ -58,7 +59,7 @@ def demonstrate(table: Table, intrusion: tuple[Step, Step] | None = None) -> Ste
     number = shoe.rounds + 1
     hands, draws = deal(shoe.source.ahead(ROUND_AT_MOST))
     cards = [Step("card_drawn", hand=hand, position=position, card=card) for hand, position, card in draws]
-    opening = Step("round_opened", kind="demonstration")
+    opening = Step("round_opened", kind="demonstration", configuration_id=table.configuration.configuration_id)
     steps = [opening, *(intrusion or ()), *cards, Step("result_called", outcome=hands.outcome), Step("round_closed")]
     table.send(steps, number, 0.5 * table.settings.seconds_per_round * SECOND)
     draw_out(table, shoe, cards, len(cards))

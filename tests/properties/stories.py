@@ -45,6 +45,7 @@ class Teller:
 
     def begin(self) -> None:
         scene = self.scene
+        scene.names_configuration = self.draw(st.booleans())
         scene.open(self.draw(st.sampled_from(CONFIGURATIONS)))
         scene.load()
 

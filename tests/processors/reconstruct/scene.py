@@ -68,6 +68,7 @@ class Scene:
         self.follows: tuple[int, int] | None = (0, 0)
         self.shoe, self.number, self.bets_placed = 0, 0, 0
         self.configuration = MACAU
+        self.names_configuration, self.has_published = True, False
         self.hands: dict[str, list[str]] = {"player": [], "banker": []}
         self._outbox: list[tuple[bytes, datetime]] | None = None
 
@@ -136,7 +137,7 @@ class Scene:
     # -- the table ---------------------------------------------------------------------------------------------------
 
     def publish(self, configuration: TableConfiguration) -> str:
-        self.configuration = configuration
+        self.configuration, self.has_published = configuration, True
         return self.send("configuration_published", configuration=configuration.model_dump(mode="json"))
 
     def open(self, configuration: TableConfiguration = MACAU, *, tray: int | None = FLOAT) -> "Scene":
@@ -176,7 +177,8 @@ class Scene:
         """Open the next round."""
         self.number += 1
         self.hands = {"player": [], "banker": []}
-        return self.of_round("round_opened", kind=kind)
+        named = self.configuration.configuration_id if self.names_configuration and self.has_published else None
+        return self.of_round("round_opened", kind=kind, configuration_id=named)
 
     def of_round(self, event: str, /, **fields: object) -> str:
         """Send an event of the round in play."""

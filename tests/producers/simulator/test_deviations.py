@@ -9,7 +9,7 @@ from producers.simulator import INJECTABLE, Arrival, Deviations, FloorSettings, 
 from producers.simulator.deviations.between import BETWEEN_DEVIATIONS
 from producers.simulator.deviations.opening import OPENING_DEVIATIONS
 from producers.simulator.deviations.schedule import ROUND_DEVIATIONS
-from producers.simulator.labels import CONSEQUENCES, TELEMETRY_CODES
+from producers.simulator.labels import CONSEQUENCES, TELEMETRY_CODES, UNSIMULATED
 from schemas.alerts import ALERTS
 from schemas.events import Event
 
@@ -80,7 +80,7 @@ def showing(labelled: Labelled, code: str) -> list[Event]:
 def test_every_code_of_the_alert_catalogue_has_its_way_in() -> None:
     brought_about = {**ROUND_DEVIATIONS, **BETWEEN_DEVIATIONS, **OPENING_DEVIATIONS}
     assert set(brought_about) == set(INJECTABLE)
-    assert set(INJECTABLE) | TELEMETRY_CODES | CONSEQUENCES == set(ALERTS)
+    assert set(INJECTABLE) | TELEMETRY_CODES | CONSEQUENCES | UNSIMULATED == set(ALERTS)
 
 
 def test_every_code_happens_and_is_labelled(labelled: Labelled) -> None:
