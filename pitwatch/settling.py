@@ -8,12 +8,13 @@ from typing import Annotated, Final, NamedTuple
 from pydantic import AfterValidator, BeforeValidator, Field, JsonValue, ValidationError
 from pydantic_core import from_json, to_json
 
+from processors.reconstruct.owners import SIDE_OF
 from processors.reconstruct.rulebook import Rulebook, rulebook
 from processors.rules.hands import RoundView, view
 from processors.rules.limits import stake_limits
 from processors.rules.settlement import Due, due, net
 from processors.rules.tableau import judge
-from schemas.cards import parse_card
+from schemas.cards import Hand, parse_card
 from schemas.configuration import BetName, TableConfiguration, UnknownPreset, preset
 from schemas.errors import PitwatchError
 from schemas.fields import Day, Stake, StrictModel
@@ -21,6 +22,7 @@ from schemas.fields import Day, Stake, StrictModel
 MAX_BETS: Final = 1000
 DEFAULT_PRESET: Final = "macau"
 UNKNOWN_SUITS: Final = "decided by suits that were not given"
+UNKNOWN_SIDE: Final = "decided by the hand of a main bet that was not given"
 """Why a bet has no result."""
 
 _UNDATED: Final = "2000-01-03"
@@ -70,7 +72,7 @@ class RoundLine(StrictModel):
 
 
 class Settled(NamedTuple):
-    """A bet, its stake in minor units, and what it is due: None where unknown suits decide it."""
+    """A bet, its stake in minor units, and what it is due: None where that hangs on what the line doesn't say."""
 
     bet: str
     stake: int
@@ -85,7 +87,8 @@ def settle_line(raw: bytes) -> dict[str, object]:
         raise _explained(error) from None
     rules = _rules(to_json(line.configuration, inf_nan_mode="constants"), line.day)
     dealt = view(line.player_cards, line.banker_cards)
-    bets = [Settled(bet.bet, bet.stake, due(bet.bet, bet.stake, dealt, rules.settlement)) for bet in line.bets]
+    main = {side for bet in line.bets if (side := SIDE_OF.get(bet.bet)) is not None}
+    bets = [Settled(bet.bet, bet.stake, _owed(bet, dealt, rules, main)) for bet in line.bets]
     return {
         "player_cards": line.player_cards,
         "banker_cards": line.banker_cards,
@@ -94,6 +97,16 @@ def settle_line(raw: bytes) -> dict[str, object]:
         "bets": [_bet(bet, rules) for bet in bets],
         "totals": totals(bets),
     }
+
+
+def _owed(bet: BetLine, dealt: RoundView, rules: Rulebook, main: set[Hand]) -> Due | None:
+    """Return what a bet is due; a lucky six that goes with the main bet needs one on a single hand."""
+    side = None
+    if bet.bet in rules.sides:
+        side = rules.sides[bet.bet] or (next(iter(main)) if len(main) == 1 else None)
+        if side is None:
+            return None
+    return due(bet.bet, bet.stake, dealt, rules.settlement, side)
 
 
 def verdicts(dealt: RoundView) -> dict[str, object]:
@@ -141,7 +154,7 @@ def _bet(settled: Settled, rules: Rulebook) -> dict[str, object]:
         "net": net(stake, owed) if owed else None,
         # Where the rounding is "exact" and there was a rest, the stake should not have been taken.
         "inexact": owed.inexact if owed else False,
-        "reason": None if owed else UNKNOWN_SUITS,
+        "reason": None if owed else UNKNOWN_SIDE if bet in rules.sides else UNKNOWN_SUITS,
         "findings": [] if finding is None else [_with_code(finding._asdict())],
     }
 

@@ -9,6 +9,7 @@ from typing import Annotated, Final, Literal, Self, get_args
 
 from pydantic import Field, field_validator, model_validator
 
+from schemas.cards import Hand
 from schemas.catalogue import CATALOGUE, checked_odds
 from schemas.errors import PitwatchError
 from schemas.fields import Amount, Day, Name, Ratio, Stake, StrictModel, TableId
@@ -82,6 +83,13 @@ class BetOffer(StrictModel):
     odds: tuple[Ratio, ...] | None = Field(
         None, max_length=12, description="Odds to one, in the order of the catalogue's paying rules; absent: as there."
     )
+    sides: tuple[Hand, ...] | None = Field(
+        None,
+        min_length=1,
+        max_length=2,
+        description="Lucky six: the hand whose six it is on. Absent: the banker's (Despacho 56/2018); with both, the"
+        " six of the hand that the patron's main bet is on.",
+    )
     effective_from: Day | None = Field(None, description="First gaming day of the offer.")
     effective_until: Day | None = Field(None, description="Last gaming day of the offer.")
     approval_id: Name | None = Field(None, description="The regulator's approval of the bet.")
@@ -92,6 +100,8 @@ class BetOffer(StrictModel):
             raise ValueError(f"{self.bet}: minimum {self.minimum} is above maximum {self.maximum}")
         if self.odds is not None:
             checked_odds(self.bet, tuple(exact(ratio) for ratio in self.odds))
+        if self.sides is not None and (not CATALOGUE[self.bet].companion or len(set(self.sides)) < len(self.sides)):
+            raise ValueError(f"{self.bet}: sides are for the lucky six, each hand once")
         if self.effective_from and self.effective_until and self.effective_until < self.effective_from:
             raise ValueError(f"{self.bet}: the offer ends on {self.effective_until}, before it begins")
         return self

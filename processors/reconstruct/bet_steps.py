@@ -1,9 +1,9 @@
 """Events of bets: placed, changed, withdrawn, closed, and the chips that settle them."""
 
 from collections.abc import Iterable
-from typing import Final, get_args
 
 from processors.reconstruct.dealing import accuse_uncorrected
+from processors.reconstruct.owners import COMPANIONS, SIDE_OF, by_owner, main_stakes
 from processors.reconstruct.refusals import Unusable
 from processors.reconstruct.rounds import round_of
 from processors.reconstruct.state import BetState, RoundState
@@ -13,7 +13,7 @@ from processors.rules.findings import Finding
 from processors.rules.limits import Stake, change_after_tie, companion, differential, one_side, stake_limits
 from processors.rules.procedure import reserved_place
 from schemas.cards import Hand
-from schemas.catalogue import CATALOGUE, MAIN_BETS
+from schemas.catalogue import MAIN_BETS
 from schemas.events import (
     BetChanged,
     BetEvent,
@@ -26,16 +26,6 @@ from schemas.events import (
     RoundEvent,
     StakeCollected,
 )
-
-HANDS: Final[tuple[Hand, ...]] = get_args(Hand)
-MAIN_BETS_ON: Final = {side: frozenset(name for name in MAIN_BETS if CATALOGUE[name].side == side) for side in HANDS}
-"""The main bets on each hand."""
-
-SIDE_OF: Final[dict[str, Hand]] = {name: side for side, names in MAIN_BETS_ON.items() for name in names}
-"""The hand that each main bet is on."""
-
-COMPANIONS: Final = frozenset(name for name, bet in CATALOGUE.items() if bet.companion)
-"""The bets that are only taken together with a main bet."""
 
 
 def bet_placed(table: Table, event: BetPlaced) -> None:
@@ -156,7 +146,7 @@ def close_betting(table: Table, event: RoundEvent, play: RoundState) -> None:
             _alert(table, event, finding, bet, **words)
         if bet.bet in MAIN_BETS:
             totals[SIDE_OF[bet.bet]] += bet.stake
-    for bets in _by_owner(play).values():
+    for bets in by_owner(play).values():
         if len(bets) > 1 or bets[0].bet in COMPANIONS:
             _judge_owner(table, event, play, bets)
     # Stakes that a tie left and nobody saw may make up for a difference.
@@ -170,21 +160,9 @@ def close_betting(table: Table, event: RoundEvent, play: RoundState) -> None:
         table.alert(event, finding, "", evidence)
 
 
-def _by_owner(play: RoundState) -> dict[str, list[BetState]]:
-    """Return the bets by whose they are, as far as it is known. A seat has one patron, whom another bet may name."""
-    bets = play.bets.values()
-    seats = {bet.seat: bet.patron_id for bet in bets if bet.posture == "seated" and bet.patron_id}
-    owners: dict[str, list[BetState]] = {}
-    for bet in bets:
-        owner = bet.patron_id or (seats.get(bet.seat) if bet.posture == "seated" else "") or bet.owner
-        if owner:
-            owners.setdefault(owner, []).append(bet)
-    return owners
-
-
 def _judge_owner(table: Table, event: Event, play: RoundState, bets: list[BetState]) -> None:
     """The wiki's rules on one patron's bets together: one side only, and the lucky six with a side."""
-    stakes = {side: sum(bet.stake for bet in bets if bet.bet in names) for side, names in MAIN_BETS_ON.items()}
+    stakes = main_stakes(bets)
     if table.rules.configuration.one_side_per_patron and (finding := one_side(stakes["player"], stakes["banker"])):
         who = bets[0]
         evidence = EvidenceRow(event_ids=_event_ids(bets), expected=str(finding.expected), actual=str(finding.actual))

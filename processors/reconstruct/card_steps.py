@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from processors.reconstruct.bet_steps import MAIN_BETS_ON, close_betting
+from processors.reconstruct.bet_steps import close_betting
 from processors.reconstruct.dealing import (
     due_hand,
     has_hands,
@@ -12,6 +12,7 @@ from processors.reconstruct.dealing import (
     review,
     surplus_card,
 )
+from processors.reconstruct.owners import MAIN_BETS_ON
 from processors.reconstruct.refusals import Unusable
 from processors.reconstruct.rounds import round_of
 from processors.reconstruct.state import RoundState, ShoeState

@@ -3,6 +3,7 @@
 from processors.reconstruct.dealing import accuse_uncorrected, has_hands, judge_round
 from processors.reconstruct.doubts import are_rules_known, end_round
 from processors.reconstruct.money import judge_money, judge_void
+from processors.reconstruct.owners import side_beside
 from processors.reconstruct.rows import Settled, Totals, count_hour, emit_bets, emit_round
 from processors.reconstruct.shoe_rows import emit_cells, emit_shoe
 from processors.reconstruct.state import BetState, RoundState, ShoeState
@@ -10,7 +11,7 @@ from processors.reconstruct.table import Table
 from processors.rules.hands import RoundView, view
 from processors.rules.procedure import void_grounds
 from processors.rules.roads import LETTERS, add
-from processors.rules.settlement import VOIDED, due
+from processors.rules.settlement import VOIDED, Due, due
 from schemas.catalogue import MAIN_BETS
 from schemas.events import Event
 
@@ -50,7 +51,7 @@ def _outcome(play: RoundState, seen: RoundView | None) -> str | None:
 
 def _settle_bets(table: Table, event: Event, play: RoundState, seen: RoundView | None) -> Totals:
     """Work out what every bet is due, judge what was done instead, and emit the bets."""
-    settlement, named = table.rules.settlement, table.state.named
+    settlement, sides, named = table.rules.settlement, table.rules.sides, table.state.named
     settled: list[Settled] = []
     for bet in play.bets.values():
         if play.voided or play.kind != "live":
@@ -60,15 +61,22 @@ def _settle_bets(table: Table, event: Event, play: RoundState, seen: RoundView |
         elif seen is None or named:
             settled.append((bet, None))
         else:
-            owed = due(bet.bet, bet.stake, seen, settlement)
-            # Cards are read with their suits, so no bet hangs on what nobody recorded.
-            assert owed is not None
+            owed = (
+                _due_beside(table, play, bet, seen) if bet.bet in sides else due(bet.bet, bet.stake, seen, settlement)
+            )
             settled.append((bet, owed))
-            judge_money(table, event, bet, owed)
+            if owed is not None:
+                judge_money(table, event, bet, owed)
     if play.complete and not play.voided and not are_rules_known(table, event, play, settled):
         play.rules_known = False
         settled = [(bet, None) for bet, _ in settled]
     return emit_bets(table, event, play, settled)
+
+
+def _due_beside(table: Table, play: RoundState, bet: BetState, seen: RoundView) -> Due | None:
+    """Return what a lucky six is due that goes with its owner's main bet, None where nobody knows which that is."""
+    side = table.rules.sides[bet.bet] or side_beside(play, bet)
+    return None if side is None else due(bet.bet, bet.stake, seen, table.rules.settlement, side)
 
 
 def _close_books(

@@ -5,6 +5,8 @@ from datetime import date, datetime, timedelta
 from typing import Final, NamedTuple, get_args
 
 from processors.rules.procedure import option_use
+from schemas.cards import Hand
+from schemas.catalogue import definition
 from schemas.configuration import GamingDay, Option, TableConfiguration, exact
 from schemas.terms import CommissionTerms, PayoutTerms, SettlementTerms
 
@@ -24,6 +26,7 @@ class Rulebook(NamedTuple):
 
     `judged` is False where no configuration was ever published: the regulation then settles the bets, but nobody is
     accused of breaking a limit that nobody set. `approved` holds the options of art. 19 with a valid permission.
+    `sides` holds the bets that aren't on the catalogue's hand: the hand they are on, None for that of the main bet.
     """
 
     configuration: TableConfiguration
@@ -31,6 +34,7 @@ class Rulebook(NamedTuple):
     day: str
     offers: Mapping[str, Limits]
     settlement: SettlementTerms
+    sides: Mapping[str, Hand | None]
     marked: bool
     approved: frozenset[str]
     clock_tolerance: timedelta
@@ -76,6 +80,11 @@ def rulebook(configuration: TableConfiguration, day: str, *, judged: bool) -> Ru
             PayoutTerms(rounding.unit, rounding.rounding),
             {offer.bet: tuple(exact(ratio) for ratio in offer.odds) for offer in offers if offer.odds is not None},
         ),
+        sides={
+            offer.bet: offer.sides[0] if len(offer.sides) == 1 else None
+            for offer in offers
+            if offer.sides is not None and offer.sides != (definition(offer.bet).side,)
+        },
         marked=commission.collection == "marked",
         approved=frozenset(
             option for option in get_args(Option) if option_use(option, date_of, configuration.approvals) is None

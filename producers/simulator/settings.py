@@ -72,6 +72,12 @@ class SimulatedTable(StrictModel):
             raise ValueError(f"{self.table_id}: a table to simulate rounds; under 'exact' some stakes couldn't be paid")
         return self
 
+    @model_validator(mode="after")
+    def _lucky_six_on_the_banker(self) -> Self:
+        if any(offer.sides not in (None, ("banker",)) for offer in self.configuration.bets):
+            raise ValueError(f"{self.table_id}: a table to simulate takes the lucky six on the banker only")
+        return self
+
 
 class FloorSettings(StrictModel):
     """A floor from `start` on for `hours`. The same settings always give the same events, byte for byte.

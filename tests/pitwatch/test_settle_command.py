@@ -149,6 +149,27 @@ def test_pairs_and_naturals_are_told_and_unknown_suits_left_open() -> None:
     assert unknown["totals"] == {"stakes": 100, "handle": 0, "house_win": 0, "commission": 0, "undecided": 100}
 
 
+@pytest.mark.parametrize(
+    ("sides", "mains", "net"),
+    [
+        (["player"], (), 1_200),
+        (["banker", "player"], ("player",), 1_200),
+        (["banker", "player"], ("banker_commission_free",), -100),
+        (["banker", "player"], (), None),
+        (["banker", "player"], ("player", "banker_commission_free"), None),
+    ],
+)
+def test_lucky_six_goes_with_the_main_bet(sides: list[str], mains: tuple[str, ...], net: int | None) -> None:
+    """Where a table takes it on both hands, a round without a single main bet can't say whose six it is on."""
+    six = {"bet": "lucky_six", "minimum": 1, "maximum": 1_000_000, "sides": sides}
+    offers = [{"bet": bet, "minimum": 1, "maximum": 1_000_000} for bet in mains]
+    rules = {"preset": "commission_free", "configuration_id": "six", "bets": [*offers, six]}
+    (told,) = settled(line("6D KC", "2S 3H", *((bet, 100) for bet in mains), ("lucky_six", 100), configuration=rules))
+    bet = told["bets"][-1]
+    assert bet["net"] == net
+    assert ("main bet" in (bet["reason"] or "")) == (net is None)
+
+
 def test_cards_may_be_written_with_symbols_and_t() -> None:
     (answer,) = settled(line("t♥ 9s", "th jd"))
     assert answer["player_cards"] == ["10H", "9S"]

@@ -126,6 +126,18 @@ def test_odds_are_accepted_where_they_can_be_computed_with(bet: str, odds: list[
         assert checked_odds(bet, tuple(map(exact, accepted))) == values
 
 
+def test_hand_of_the_lucky_six() -> None:
+    """Despacho 56/2018: on the banker, where nothing else is said."""
+    assert offer(bet="lucky_six").sides is None
+    assert offer(bet="lucky_six", sides=["player", "banker"]).sides == ("player", "banker")
+    for bet, sides in (("tiger", ["player"]), ("player", ["player"]), ("lucky_six", ["player", "player"])):
+        with pytest.raises(ValidationError, match=f"{bet}: sides are for the lucky six, each hand once"):
+            offer(bet=bet, sides=sides)
+    for wrong in ([], ["player", "banker", "player"], ["tie"]):
+        with pytest.raises(ValidationError):
+            offer(bet="lucky_six", sides=wrong)
+
+
 def test_minimum_may_not_be_above_the_maximum() -> None:
     assert offer(minimum=5, maximum=5).maximum == 5
     with pytest.raises(ValidationError, match="player: minimum 6 is above maximum 5"):

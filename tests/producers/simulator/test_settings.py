@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from producers.simulator import Deviations, FloorSettings, SimulatedTable, mixed_floor, simulate, start_before
 from producers.simulator.settings import OVERSHOOT
-from schemas.configuration import RoundingPolicy, TableConfiguration, preset
+from schemas.configuration import BetOffer, RoundingPolicy, TableConfiguration, preset
 
 START = datetime(2025, 3, 1, tzinfo=UTC)
 
@@ -30,6 +30,19 @@ def test_exact_rounding_is_refused() -> None:
     rounding = RoundingPolicy(rounding="exact")
     with pytest.raises(ValidationError, match="some stakes couldn't be paid"):
         SimulatedTable(table_id="T1", configuration=macau(payout_rounding=rounding))
+
+
+@pytest.mark.parametrize(
+    ("sides", "refused"), [(("banker",), False), (("player",), True), (("banker", "player"), True)]
+)
+def test_lucky_six_on_the_player_is_refused(sides: tuple[str, ...], refused: bool) -> None:
+    six = BetOffer.model_validate({"bet": "lucky_six", "minimum": 100, "maximum": 1_000, "sides": sides})
+    configuration = macau(bets=(*macau().bets, six))
+    if refused:
+        with pytest.raises(ValidationError, match="the lucky six on the banker only"):
+            SimulatedTable(table_id="T1", configuration=configuration)
+    else:
+        assert SimulatedTable(table_id="T1", configuration=configuration).configuration.bets[-1].sides == sides
 
 
 def test_a_table_twice_is_refused() -> None:
