@@ -151,8 +151,10 @@ class HourState(msgspec.Struct, array_like=True, gc=False):
 class TableState(msgspec.Struct, gc=False):
     """Everything the next event's meaning depends on.
 
-    `rules_day` is the gaming day whose rules are in force. `ledger` is what each seat owes in commission,
-    `doubtful_debts` the part that may have been settled in a gap, `demanded` the part that was asked for already.
+    `last_…` and `before_last_…` say when the table's last event, and the one before it, happened by its own clock and
+    came to the log. `rules_day` is the gaming day whose rules are in force. `ledger` is what each seat owes in
+    commission, `doubtful_debts` the part that may have been settled in a gap, `demanded` the part that was asked for
+    already.
     `publishes_itself` says that the table has ever published its own configuration, `is_doubtful` that there may be a
     newer one than that in force, `next_is_doubtful` the same of the one to come; `named` is the one that the newest
     round says it is dealt under, where that is another, and `doubt_told` the one that was told of.
@@ -172,6 +174,9 @@ class TableState(msgspec.Struct, gc=False):
     dealer_id: str = ""
     last_event_id: str = ""
     last_occurred_at: datetime | None = None
+    last_appended_at: datetime | None = None
+    before_last_at: datetime | None = None
+    before_last_appended_at: datetime | None = None
     clock_ahead: bool = False
     clock_set_back: bool = False
     silence_reported: str = ""

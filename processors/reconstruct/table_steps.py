@@ -43,8 +43,13 @@ def observe(table: Table, event: Event, appended_at: datetime) -> None:
     is_odd = at > appended_at or state.clock_ahead or state.clock_set_back or (last is not None and at < last)
     is_believed = not is_odd or _is_clock_believed(table, event, appended_at)
     if last is not None and state.is_open and at - last > table.rules.silence_limit and is_believed:
-        silence(table, event, state.last_event_id, last)
-    state.last_occurred_at = at
+        behind = _was_behind(table, at, last, appended_at)
+        if behind is None:
+            silence(table, event, state.last_event_id, last)
+        else:
+            _clock_skew(table, event, behind)
+    state.before_last_at, state.before_last_appended_at = last, state.last_appended_at
+    state.last_occurred_at, state.last_appended_at = at, appended_at
     state.last_event_id = event.event_id
 
 
@@ -63,6 +68,26 @@ def _is_clock_believed(table: Table, event: Event, appended_at: datetime) -> boo
     elif state.clock_set_back and last is not None:
         _clock_skew(table, event, at - last)
     return state.clock_ahead == was_ahead and not (state.clock_set_back or was_set_back)
+
+
+def _was_behind(table: Table, at: datetime, last: datetime, appended_at: datetime) -> timedelta | None:
+    """Return how far the clock had been behind (negative) that is right now; None where it was a silence indeed.
+
+    Its events came to the log steadily all the same. Where the last ones came in a heap instead, they had been kept
+    back, and what followed may well have been silence.
+    """
+    state, rules = table.state, table.rules
+    heard, before, before_heard = state.last_appended_at, state.before_last_at, state.before_last_appended_at
+    if heard is None or before is None or before_heard is None:
+        return None
+    passed, tolerance = appended_at - heard, rules.clock_tolerance
+    is_set_right = (
+        timedelta(0) <= passed <= rules.silence_limit
+        and at - last - passed > tolerance
+        and abs(appended_at - at) <= tolerance
+        and abs((last - before) - (heard - before_heard)) <= tolerance
+    )
+    return last - heard if is_set_right else None
 
 
 def _clock_skew(table: Table, event: Event, off: timedelta) -> None:

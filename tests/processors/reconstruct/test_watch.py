@@ -125,6 +125,69 @@ def test_silence_after_a_clock_step_is_believed_again() -> None:
     assert scene.codes == ["clock_skew", "table_silent"]
 
 
+HOUR = timedelta(hours=1)
+
+
+def heartbeats(scene: Scene, count: int, behind: timedelta, seconds: float = 20) -> None:
+    for _ in range(count):
+        scene.wait(seconds - 1)
+        scene.send("heartbeat", occurred_at=scene.now + timedelta(seconds=1) - behind)
+
+
+def test_clock_that_was_behind_and_is_set_right_is_no_silence() -> None:
+    """Its events came all the time, one every twenty seconds."""
+    scene = Scene()
+    heartbeats(scene, 3, HOUR)
+    scene.send("table_opened", opening_float=None, occurred_at=scene.now + timedelta(seconds=1) - HOUR)
+    heartbeats(scene, 3, HOUR)
+    heartbeats(scene, 3, timedelta(0))
+    alert = scene.alert("clock_skew")
+    assert scene.codes == ["clock_skew"]
+    assert (alert.evidence.actual, alert.evidence.event_ids) == ("-3600.0 s", (f"BAC-01:1:{scene.seq - 2}",))
+
+
+def test_table_that_is_silent_as_its_clock_is_set_right_is_silent() -> None:
+    """Nothing came to the log for longer than the limit, whatever else was wrong."""
+    scene = playing()
+    heartbeats(scene, 3, timedelta(seconds=1.9))
+    scene.wait(200)
+    heartbeats(scene, 1, timedelta(0))
+    assert scene.codes == ["table_silent"]
+
+
+def test_events_kept_back_over_a_silence_are_no_clock_behind() -> None:
+    """A network that was down for an hour: what had been kept comes in a heap, then the table is heard again."""
+    scene = playing()
+    scene.wait(3_600)
+    for minutes in (59, 58, 57):
+        scene.send("heartbeat", occurred_at=scene.now + timedelta(seconds=1) - timedelta(minutes=minutes))
+    scene.send("heartbeat")
+    assert scene.codes == ["table_silent"]
+
+
+@pytest.mark.parametrize(
+    ("before", "behind"),
+    [(0, timedelta(seconds=100)), (1, HOUR), (3, timedelta(seconds=100))],
+    ids=["first event", "one event before", "steps within the limit"],
+)
+def test_clock_set_right_where_nothing_can_be_said(before: int, behind: timedelta) -> None:
+    """A step below the limit was no silence; and a single event may have been kept back for an hour."""
+    scene = Scene()
+    scene.state.is_open = True
+    heartbeats(scene, before, behind)
+    heartbeats(scene, 1, timedelta(0))
+    assert scene.codes == (["table_silent"] if behind == HOUR else [])
+
+
+def test_clock_that_steps_and_is_still_wrong_is_taken_at_its_word() -> None:
+    scene = playing()
+    heartbeats(scene, 3, timedelta(0))
+    scene.wait(3_600)
+    heartbeats(scene, 3, HOUR)
+    heartbeats(scene, 1, timedelta(minutes=30))
+    assert scene.codes == ["table_silent"]
+
+
 # -- dealers ---------------------------------------------------------------------------------------------------------
 
 
