@@ -34,6 +34,7 @@ class Progress(Generic[Name]):
         for name in [name for name in self._seen if name not in names]:
             del self._seen[name]
 
-    def start_anew(self) -> None:
-        """Forget everything: while the log was away nothing could move."""
-        self._seen.clear()
+    def excuse(self, now: float) -> None:
+        """Count for every stream from now on: while what they need was away nothing could move."""
+        for name, seen in self._seen.items():
+            self._seen[name] = _Seen(seen.place, now)

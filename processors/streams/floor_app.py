@@ -181,6 +181,7 @@ async def _read_past(app: FloorApp, share: Share) -> None:
 
     await until_done(app, f"past of {share.topic}/{share.partition}", read)
     hosted.floor.read(share)
+    await _show(app)
 
 
 # -- timers ------------------------------------------------------------------------------------------------------------
@@ -201,7 +202,7 @@ async def _watch_tables(app: FloorApp) -> None:
     hosted = app.hosted
     behind = True
     while behind and not app.should_stop:
-        hosted.watchdog.beat("silences")
+        hosted.watchdog.beat("silences", asks_log=True)
         behind = await _unless_away(app, "silences", lambda: hosted.silences.step(now())) or False
 
 

@@ -83,7 +83,7 @@ class FloorNow:
                 topic: [share.partition for share in sorted(shares) if share.topic == topic]
                 for topic in sorted({share.topic for share in shares})
             },
-            "windows": [_window_row(window) for window in windows],
+            "windows": [window_row(window) for window in windows],
         }
 
     def show(self, now: datetime) -> None:
@@ -124,7 +124,8 @@ def _gather(values: dict[Gauge, dict[_Labels, float]], labels: _Labels, play: Pl
         values.setdefault(WINDOW_WIN, {})[*labels, money.currency] = money.house_win
 
 
-def _window_row(window: Window) -> JsonValue:
+def window_row(window: Window) -> dict[str, JsonValue]:
+    """Return a window as the page has it."""
     return {
         "minutes": window.minutes,
         "floor": _play_row(window.floor),

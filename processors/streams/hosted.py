@@ -24,7 +24,7 @@ from processors.notify.apprise_transport import AppriseTransport
 from processors.notify.notifier import Notifier
 from processors.notify.port import NotifierTransport
 from processors.settings import Settings
-from processors.streams.fact_taking import OUTAGES, FactTaking
+from processors.streams.fact_taking import OUTAGES, STREAMS, FactTaking
 from processors.streams.floor_now import FloorNow
 from processors.streams.recent import Recent
 from processors.streams.silence_watch import SilenceWatch
@@ -54,7 +54,7 @@ class Hosted:
         self.taking = FactTaking(log, self.floor, notifier)
         self.recent = Recent(log, clients)
         self.silences = SilenceWatch(log, log.join)
-        self.watchdog = Watchdog(log, GROUP, settings.worker.stall_seconds, standing.stopping)
+        self.watchdog = Watchdog(log, GROUP, STREAMS, settings.worker.stall_seconds, standing.stopping)
 
     def troubles(self) -> dict[str, str]:
         """Return what can't work now or stands still, for `/healthz`."""

@@ -28,6 +28,8 @@ SAVE_INTERVAL: Final = timedelta(seconds=30)
 LAPSE: Final = timedelta(seconds=10)
 """A watch that didn't look for so long was not listening, and begins to count silences anew."""
 
+_states: Final = msgspec.msgpack.Decoder(WatchedTable)
+
 _logger: Final = structlog.get_logger(__name__)
 
 
@@ -105,11 +107,18 @@ class SilenceWatch:
 
     def _take_over(self, partitions: set[int]) -> None:
         tables: dict[int, dict[str, WatchedTable]] = {partition: {} for partition in partitions}
+        offsets = {one: self._log.position(GROUP, TABLE_EVENTS, one) for one in partitions}
         for table_id, state in self._log.states(GROUP):
             partition = self._log.partition_of(TABLE_EVENTS, table_id)
-            if partition in partitions:
-                tables[partition][table_id] = msgspec.msgpack.decode(state, type=WatchedTable)
-        self._offsets |= {one: self._log.position(GROUP, TABLE_EVENTS, one) for one in partitions}
+            if partition not in partitions:
+                continue
+            try:
+                tables[partition][table_id] = _states.decode(state)
+            except msgspec.MsgspecError as error:
+                # Another version wrote it: the events themselves say the same.
+                _logger.warning("state_unreadable", table_id=table_id, error=str(error), action="reading all events")
+                offsets[partition] = 0
+        self._offsets |= offsets
         self._tables |= tables
         _logger.info("watching_tables", partitions=sorted(self._tables), tables=sum(map(len, self._tables.values())))
 

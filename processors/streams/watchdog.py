@@ -8,7 +8,7 @@ the worker again is whatever keeps it running.
 import os
 import threading
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 import structlog
@@ -39,12 +39,13 @@ def end_process() -> None:
 
 
 class Watchdog:
-    """Watches the streams of `group` and whatever must beat regularly. `step` belongs to one thread."""
+    """Watches the streams of `group`, which follow `topics`, and whatever must beat regularly. `step` belongs to one thread."""
 
     def __init__(
         self,
         log: EventLog,
         group: str,
+        topics: Sequence[str],
         limit_seconds: float,
         stopping: threading.Event,
         *,
@@ -53,6 +54,7 @@ class Watchdog:
     ) -> None:
         self._log = log
         self._group = group
+        self._topics = topics
         self._limit_seconds = limit_seconds
         self._stopping = stopping
         self._end = end
@@ -61,6 +63,7 @@ class Watchdog:
         self._shares: frozenset[Share] = frozenset()
         self._streams: Progress[Share] = Progress()
         self._beats: Progress[str] = Progress()
+        self._log_beats: Progress[str] = Progress()
         self._beaten = 0
         self._sharing_since: float | None = clock()
         self._slow: dict[str, str] = {}
@@ -77,11 +80,15 @@ class Watchdog:
             self._shares = frozenset()
             self._sharing_since = self._clock()
 
-    def beat(self, name: str) -> None:
-        """Note that something is alive, which has to say so within the limit from now on."""
+    def beat(self, name: str, *, asks_log: bool = False) -> None:
+        """Note that something is alive, which has to say so within the limit from now on.
+
+        What `asks_log` may be late while the log is away.
+        """
         with self._lock:
             self._beaten += 1
-            self._beats.note(name, self._beaten, self._clock())
+            beats = self._log_beats if asks_log else self._beats
+            beats.note(name, self._beaten, self._clock())
 
     def troubles(self) -> dict[str, str]:
         """Return what has stood still for more than half of the limit."""
@@ -104,9 +111,11 @@ class Watchdog:
         try:
             self._look_at(shares)
         except LogUnavailable:
-            self._streams.start_anew()
+            now = self._clock()
+            self._streams.excuse(now)
             with self._lock:
-                self._sharing_since = self._sharing_since and self._clock()
+                self._log_beats.excuse(now)
+                self._sharing_since = now if self._sharing_since is not None else None
             raise
         finally:
             self._judge()
@@ -126,11 +135,15 @@ class Watchdog:
             yield f"{share.topic}/{share.partition}", seconds
         with self._lock:
             yield from self._beats.standing(now, self._limit_seconds / 2)
+            yield from self._log_beats.standing(now, self._limit_seconds / 2)
             since = self._sharing_since
         if since is not None and now - since > self._limit_seconds / 2:
             yield "sharing of partitions", now - since
 
     def _look_at(self, shares: Collection[Share]) -> None:
+        if not shares:
+            # Who waits for a share must know whether the group's coordinator is there at all.
+            self._log.position(self._group, self._topics[0], 0)
         self._streams.keep(shares)
         for share in sorted(shares):
             place = self._log.position(self._group, *share)

@@ -37,5 +37,12 @@ def test_each_stream_is_judged_alone_and_those_given_up_not_at_all() -> None:
     progress.note("b", 2, 15)
     progress.keep({"b", "c"})
     assert standing(progress, 20) == {"c": 20}
-    progress.start_anew()
-    assert standing(progress, 1000) == {}
+
+
+def test_standing_still_is_excused_for_what_was_away_and_no_longer() -> None:
+    progress = Progress[str]()
+    progress.note("a", 5, 0)
+    progress.excuse(15)
+    progress.note("a", 5, 20)
+    assert standing(progress, 25) == {}
+    assert standing(progress, 26) == {"a": 11}
