@@ -39,7 +39,7 @@ def reconstruct(
         # A client of its own: what the worker's client believes is what is in doubt.
         seen_from_outside = opened.enter_context(open_kafka_log(settings.kafka))
         limit_seconds = settings.monitoring.stalled_after_seconds
-        watchdog = Watchdog(seen_from_outside, GROUP, limit_seconds, standing.stopping)
+        watchdog = Watchdog(seen_from_outside, GROUP, [TABLE_EVENTS], limit_seconds, standing.stopping)
         worker = ReconstructWorker(
             log, settings, lambda partitions: watchdog.assigned(Share(TABLE_EVENTS, one) for one in partitions)
         )
