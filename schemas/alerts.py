@@ -205,6 +205,9 @@ ALERTS: Final[dict[str, AlertKind]] = {
     "round_incomplete": AlertKind(
         "info", "telemetry", "本局資料不全，不作判定", "Round not fully seen; no verdict on it"
     ),
+    "round_left_open": AlertKind(
+        "warning", "telemetry", "本局未結束，檯面已繼續進行", "Round never closed, though the table went on"
+    ),
     "configuration_unknown": AlertKind(
         "serious",
         "telemetry",

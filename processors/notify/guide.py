@@ -207,6 +207,11 @@ GUIDE: Final[dict[str, Guidance]] = {
         "Too little of the round was seen to judge it.",
         "Nothing at once; if it repeats at one table, have its sensors checked.",
     ),
+    "round_left_open": Guidance(
+        "The table went on to the next round, or closed the shoe or itself, without closing this round, and nothing it"
+        " sent was lost. If the result was called, the bets are judged as they stood.",
+        "Read the alerts on the round's bets: what was not paid or collected by then is a deviation of its own.",
+    ),
     "configuration_unknown": Guidance(
         "A round says it is dealt under another configuration than the one published last; a question mark says that"
         " events were lost, and what the table has paid since does not fit the one known. Until that is cleared up,"

@@ -7,7 +7,7 @@ from processors.reconstruct.owners import side_beside
 from processors.reconstruct.rows import Settled, Totals, count_hour, emit_bets, emit_round
 from processors.reconstruct.shoe_rows import emit_cells, emit_shoe
 from processors.reconstruct.state import BetState, RoundState, ShoeState
-from processors.reconstruct.table import Table
+from processors.reconstruct.table import EvidenceRow, Table
 from processors.rules.hands import RoundView, view
 from processors.rules.procedure import void_grounds
 from processors.rules.roads import LETTERS, add
@@ -19,18 +19,36 @@ from schemas.events import Event
 def finish(table: Table, event: Event, *, closed: bool = True) -> None:
     """End the round in play and emit its facts. `closed` is False where its own end was never reported."""
     play = table.play()
-    if not closed or not has_hands(play):
-        # A void may come before any card; everything else that ends without two hands was not fully seen.
-        play.complete = play.complete and play.voided
+    left_open = not closed and _is_left_open(event, play)
+    if left_open:
+        _tell_left_open(table, event, play)
+    # A void may come before any card; everything else that ends without two hands, or a call, was not fully seen.
+    is_over = has_hands(play) and (closed or (left_open and bool(play.called)))
+    play.complete = play.complete and (is_over or play.voided)
     if play.complete:
         _judge(table, event, play)
-    else:
+    elif not left_open:
         table.alert(event, "round_incomplete")
     seen = view(tuple(play.player), tuple(play.banker)) if play.complete and has_hands(play) else None
     outcome = _outcome(play, seen)
     totals = _settle_bets(table, event, play, seen)
     emit_round(table, event, seen, outcome, totals)
     _close_books(table, event, play, seen, outcome, totals)
+
+
+def _is_left_open(event: Event, play: RoundState) -> bool:
+    """Tell whether the table itself went on without closing the round: nothing that it sent was lost.
+
+    While a controller restarts, things may happen that it never sends.
+    """
+    return play.complete and not play.voided and event.epoch == play.epoch
+
+
+def _tell_left_open(table: Table, event: Event, play: RoundState) -> None:
+    """Tell of it, unless it was told why: a round can't be closed any more once its shoe was changed (art. 3(2))."""
+    if table.alert_id("shoe_changed_in_round") not in play.raised:
+        ids = (*play.card_event_ids[-1:], event.event_id)
+        table.alert(event, "round_left_open", "", EvidenceRow(event_ids=ids))
 
 
 def _judge(table: Table, event: Event, play: RoundState) -> None:

@@ -57,10 +57,10 @@ class DealingError(msgspec.Struct, gc=False):
 class RoundState(msgspec.Struct, gc=False):
     """The round in play. `complete` is False where any of its events is known to be missing.
 
-    `carry_unknown` says that a tie may have left stakes from rounds that were not seen. `surplus` are cards beyond a
-    hand's third, by hand and place; `raised` names the round's alerts; `stray_paid` and `stray_collected` are chips
-    moved for bets that nobody saw. `withheld` alerts were not raised because the configuration is in doubt, and with
-    `rules_known` False what the bets are due can't be told.
+    `epoch` is the controller's boot in which it began. `carry_unknown` says that a tie may have left stakes from rounds
+    that were not seen. `surplus` are cards beyond a hand's third, by hand and place; `raised` names the round's alerts;
+    `stray_paid` and `stray_collected` are chips moved for bets that nobody saw. `withheld` alerts were not raised
+    because the configuration is in doubt, and with `rules_known` False what the bets are due can't be told.
     """
 
     shoe: int
@@ -69,6 +69,7 @@ class RoundState(msgspec.Struct, gc=False):
     opened_at: datetime
     gaming_day: str
     shift: str
+    epoch: int = 0
     complete: bool = True
     kind_known: bool = True
     carry_unknown: bool = False

@@ -400,20 +400,6 @@ def test_table_taken_up_between_rounds() -> None:
     assert scene.shoe_fact().complete is False
 
 
-def test_round_that_was_never_closed() -> None:
-    """The next one begins: the chips of the one before may have moved unseen."""
-    scene = playing()
-    scene.begin()
-    scene.bet("player")
-    scene.no_more_bets()
-    scene.deal(*PLAYER_WINS)
-    scene.call()
-    scene.begin()
-    assert (scene.codes, scene.round(1).status) == (["round_incomplete"], "incomplete")
-    assert scene.round(1).outcome == "player"
-    assert scene.shoe_fact().complete is False
-
-
 @pytest.mark.parametrize("end", ["table", "shoe not seen", "bet of the next"])
 def test_round_that_something_else_ended(end: str) -> None:
     scene = playing()
@@ -426,7 +412,7 @@ def test_round_that_something_else_ended(end: str) -> None:
     else:
         scene.number += 1
         scene.bet()
-    assert scene.codes == ["round_incomplete"]
+    assert scene.codes == ["round_left_open"]
     assert scene.round(1, 1).status == "incomplete"
 
 

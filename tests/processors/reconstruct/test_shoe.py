@@ -218,9 +218,9 @@ def test_shoe_taken_away_after_a_round() -> None:
 @pytest.mark.parametrize(
     ("moment", "codes"),
     [
-        ("betting", ["round_incomplete"]),
-        ("cards", ["round_incomplete", "shoe_changed_in_round"]),
-        ("called", ["round_incomplete"]),
+        ("betting", ["round_left_open"]),
+        ("cards", ["shoe_changed_in_round"]),
+        ("called", ["round_left_open"]),
         ("void", ["shoe_changed_in_round"]),
     ],
 )
