@@ -119,7 +119,7 @@ class PipelineSettings(StrictModel):
     """How events become facts."""
 
     batch_events: int = Field(
-        default=5000, ge=1, le=100_000, description="Most events folded, and committed together, at a time."
+        default=20_000, ge=1, le=100_000, description="Most events folded, and committed together, at a time."
     )
     gap_limit_ms: int = Field(
         default=5000,
@@ -244,7 +244,7 @@ class MonitoringSettings(StrictModel):
         ge=1,
         le=86_400,
         description="How long a worker may have something to read, and read nothing though the log answers, before it"
-        " ends with an error for its supervisor to start it again.",
+        " ends with an error for its supervisor to start it again; after half of it `/healthz` says so.",
     )
 
 
@@ -257,13 +257,6 @@ class WorkerSettings(StrictModel):
             description="Lengths of the windows in which play is summed up, minutes back from now, 1 to 1440 each. The"
             " longest one decides how much of the log a start reads again.",
         )
-    )
-    stall_seconds: int = Field(
-        default=60,
-        ge=2,
-        le=3600,
-        description="How long a stream may stand still while facts wait for it before the worker ends, to be started"
-        " again; after half of it `/healthz` says so.",
     )
 
 
