@@ -54,7 +54,7 @@ class Hosted:
         self.taking = FactTaking(log, self.floor, notifier)
         self.recent = Recent(log, clients)
         self.silences = SilenceWatch(log, log.join)
-        self.watchdog = Watchdog(log, GROUP, STREAMS, settings.worker.stall_seconds, standing.stopping)
+        self.watchdog = Watchdog(log, GROUP, STREAMS, settings.monitoring.stalled_after_seconds, standing.stopping)
 
     def troubles(self) -> dict[str, str]:
         """Return what can't work now or stands still, for `/healthz`."""

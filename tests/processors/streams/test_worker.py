@@ -289,7 +289,7 @@ def test_message_whose_work_fails_ends_the_worker_and_comes_again(
 def test_worker_that_is_alive_and_fetches_nothing_ends_to_be_started_again(
     cluster: Cluster, log: KafkaLog, played: Played, tmp_path: Path
 ) -> None:
-    config = write_config(tmp_path / "deaf", cluster, "[worker]\nstall_seconds = 4")
+    config = write_config(tmp_path / "deaf", cluster, stalled_after_seconds=4)
     played.publish(log, played.round())
     with WorkerProcess(config, broken("deaf")) as worker:
         assert worker.process.wait(60) == EXIT_STALLED
@@ -298,7 +298,7 @@ def test_worker_that_is_alive_and_fetches_nothing_ends_to_be_started_again(
 
 
 def test_broker_that_is_away_is_waited_for(cluster: Cluster, log: KafkaLog, played: Played, tmp_path: Path) -> None:
-    config = write_config(tmp_path / "patient", cluster, "[worker]\nstall_seconds = 6", timeout_seconds=3)
+    config = write_config(tmp_path / "patient", cluster, timeout_seconds=3, stalled_after_seconds=6)
     with WorkerProcess(config) as worker:
         shows(worker, played)
         cluster.brokers[0].freeze()

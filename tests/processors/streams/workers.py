@@ -47,7 +47,9 @@ def opened_log(cluster: Cluster) -> Iterator[KafkaLog]:
         yield log
 
 
-def write_config(folder: Path, cluster: Cluster, further: str = "", timeout_seconds: int = 10) -> Path:
+def write_config(
+    folder: Path, cluster: Cluster, further: str = "", *, timeout_seconds: int = 10, stalled_after_seconds: int = 60
+) -> Path:
     """Write a worker's settings, who logs in as faust; its data are in `folder`."""
     folder.mkdir(parents=True, exist_ok=True)
     config = folder / "pitwatch.toml"
@@ -69,6 +71,7 @@ timeout_seconds = {timeout_seconds}
 
 [monitoring]
 port = 0
+stalled_after_seconds = {stalled_after_seconds}
 
 {further}
 """)
