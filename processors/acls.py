@@ -54,11 +54,13 @@ RIGHTS: Final[dict[str, tuple[Right, ...]]] = {
         Right("read", "group", "sink", prefix=True),
         _READER,
     ),
-    # Looks at rounds, shoes and hours for what no single table shows.
+    # Follows facts, buries what is none, and writes down which tables fell silent. The worker is the notifier too.
     "faust": (
-        *_topics("read", *FACT_TOPICS.values()),
-        *_topics("write", ALERTS),
+        *_topics("read", TABLE_EVENTS, TABLE_STATES, *FACT_TOPICS.values()),
+        *_topics("write", TABLE_EVENTS, TABLE_STATES, FACT_TOPICS["dead_letter"]),
         Right("read", "group", "faust", prefix=True),
+        Right("write", "transactional_id", "faust", prefix=True),
+        _READER,
     ),
     # Tells people about alerts, and hears of their acknowledgements.
     "notifier": (*_topics("read", ALERTS, TABLE_EVENTS), Right("read", "group", "notifier"), _READER),

@@ -125,6 +125,36 @@ class TestSink:
             log_of("sink").commit_position("reconstruct", Position(TABLE_EVENTS, 0, 0))
 
 
+class TestFaust:
+    def test_it_follows_facts_watches_tables_and_buries_what_is_no_fact(self, log_of: OpenLog) -> None:
+        append(log_of("gateway"), TABLE_EVENTS)
+        log = log_of("faust")
+        for topic in FACT_TOPICS.values():
+            read(log, topic)
+        append(log, FACT_TOPICS["dead_letter"])
+        log.commit_position("faust-floor", Position(FACT_TOPICS["round"], 0, 1))
+        member = log.join("faust-silence", [TABLE_EVENTS])
+        for _ in range(PATIENCE_SECONDS * 10):
+            member.poll(0.1)
+            if member.owned():
+                break
+        read(log, TABLE_EVENTS)
+        with log.transaction("faust-silence") as transaction:
+            transaction.publish(TABLE_EVENTS, [("B01", b"silent")])
+            transaction.save_state("B01", b"state")
+            transaction.commit(Position(TABLE_EVENTS, 0, 1))
+        assert log.state("faust-silence", "B01") == b"state"
+
+    @pytest.mark.parametrize("kind", sorted(FACT_TOPICS.keys() - {"dead_letter"}))
+    def test_it_writes_no_facts(self, log_of: OpenLog, kind: str) -> None:
+        with pytest.raises(LogUnavailable):
+            append(log_of("faust"), FACT_TOPICS[kind])
+
+    def test_it_works_for_no_other_group(self, log_of: OpenLog) -> None:
+        with pytest.raises(LogUnavailable):
+            log_of("faust").claim("reconstruct")
+
+
 class TestNotifier:
     def test_it_reads_alerts_and_keeps_its_place(self, log_of: OpenLog) -> None:
         log = log_of("notifier")
