@@ -48,11 +48,19 @@ def ours() -> list[str]:
     return [family.name for family in REGISTRY.collect() if family.name.startswith("pitwatch_")]
 
 
+UNITS = (
+    *("_rows", "_records", "_seconds", "_queries", "_troubled"),
+    *("_events", "_repeats", "_facts", "_dead_letters", "_partitions", "_tables", "_snapshots", "_folded_again"),
+    *("_gaps_given_up", "_fenced", "_retries", "_silences", "_rounds", "_decisions", "_errors", "_messages"),
+    *("_minor_units", "_per_table_hour"),
+)
+
+
 @pytest.mark.parametrize("name", ours())
 def test_every_metric_has_a_unit_and_a_meaning(name: str) -> None:
     (family,) = (family for family in REGISTRY.collect() if family.name == name)
     assert family.documentation.endswith(".")
-    assert name.endswith(("_rows", "_records", "_seconds", "_queries", "_troubled")), "name what is counted, last"
+    assert name.endswith(UNITS), "name what is counted, last"
 
 
 def test_page_is_current(repository: Path) -> None:
@@ -68,3 +76,12 @@ def test_list_holds_every_metric() -> None:
     named = [name for name in vars(metrics) if name.isupper() and name != "REGISTRY" and not name.startswith("_")]
     collectors = [name for name in named if not name.endswith("_COLLECTOR")]
     assert len(collectors) == len(ours())
+
+
+def test_further_pages_are_shown_as_they_are_now() -> None:
+    rounds = [1]
+    with monitored(SHOWN, dict, {"/windows": lambda: {"rounds": [*rounds]}}) as url:
+        assert httpx.get(f"{url}/windows").json() == {"rounds": [1]}
+        rounds.append(2)
+        assert httpx.get(f"{url}/windows").json() == {"rounds": [1, 2]}
+        assert httpx.get(f"{url}/nothing").status_code == 404

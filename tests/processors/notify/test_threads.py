@@ -16,7 +16,7 @@ from pydantic import SecretStr
 from processors.logs.sqlite import SqliteLog
 from processors.notify import notifier as module
 from processors.notify.database import OutboxUnavailable
-from processors.notify.notifier import Notifier
+from processors.notify.notifier import GROUP, TOPIC, Notifier
 from processors.notify.outbox import Outbox
 from processors.notify.recording import RecordingTransport
 from processors.notify.worker import Worker
@@ -29,10 +29,10 @@ PATIENCE_SECONDS = 30.0
 
 
 @contextmanager
-def running(notifier: Notifier) -> Iterator[threading.Event]:
+def running(notifier: Notifier, *, reads: bool = True) -> Iterator[threading.Event]:
     """Run the notifier in a thread; at the end stop it, and raise what it died of."""
     stop = threading.Event()
-    worker = Worker("notifier", partial(notifier.run, stop))
+    worker = Worker("notifier", partial(notifier.run, stop, reads=reads))
     worker.start()
     try:
         yield stop
@@ -198,3 +198,68 @@ def test_it_stops_although_a_send_hangs(make: Make, publish: Publish, monkeypatc
         assert hanging.wait(PATIENCE_SECONDS)
     assert notifier.status().pending == 1
     release.set()
+
+
+# -- alerts that are read elsewhere ----------------------------------------------------------------------------------
+
+
+def handed_over(log: SqliteLog) -> list[Record]:
+    return log.read(TOPIC, 0, 0, 100)
+
+
+def test_alerts_that_are_handed_over_are_sent_and_nothing_is_read(
+    make: Make, publish: Publish, transport: RecordingTransport, log: SqliteLog
+) -> None:
+    notifier = make()
+    publish(alert(1), alert(2))
+    records = handed_over(log)
+    publish(alert(3))
+    with running(notifier, reads=False):
+        notifier.accept(records[:1])
+        notifier.accept(records)
+        assert transport.wait_for(2, PATIENCE_SECONDS)
+        # Handing over again what is known already says nothing new.
+        notifier.accept(records)
+    assert notifier.status().sent == len(transport.deliveries) == 2
+    assert log.position(GROUP, TOPIC, 0) == 0
+
+
+def test_summaries_fall_due_though_nothing_is_read(
+    make: Make, publish: Publish, transport: RecordingTransport, log: SqliteLog, clock: ManualClock
+) -> None:
+    notifier = make(settings(route(alerts_per_ten_minutes=1, summary_seconds=10)))
+    publish(alert(1), alert(2))
+    notifier.accept(handed_over(log))
+    with running(notifier, reads=False):
+        assert transport.wait_for(1, PATIENCE_SECONDS)
+        clock.advance(seconds=11)
+        assert transport.wait_for(2, PATIENCE_SECONDS)
+
+
+def test_what_cant_be_queued_is_told_to_who_handed_it_over(make: Make, publish: Publish, log: SqliteLog) -> None:
+    notifier = make()
+    publish(alert())
+    notifier.close()
+    with pytest.raises(OutboxUnavailable):
+        notifier.accept(handed_over(log))
+
+
+def test_queue_that_is_away_doesnt_end_the_notifier_that_reads_nothing(
+    make: Make, publish: Publish, transport: RecordingTransport, log: SqliteLog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "IDLE_SECONDS", 0.01)
+    notifier = make()
+    failed, genuine = threading.Event(), notifier._intake.summarise
+
+    def away(now: datetime) -> int:
+        if not failed.is_set():
+            failed.set()
+            raise OutboxUnavailable("locked")
+        return genuine(now)
+
+    monkeypatch.setattr(notifier._intake, "summarise", away)
+    publish(alert())
+    with running(notifier, reads=False):
+        assert failed.wait(PATIENCE_SECONDS)
+        notifier.accept(handed_over(log))
+        assert transport.wait_for(1, PATIENCE_SECONDS)
