@@ -8,6 +8,7 @@ from processors.reconstruct.rulebook import Hour, Rulebook, hour_of, rulebook
 from processors.reconstruct.state import RoundState, TableState
 from processors.rules.findings import Finding
 from schemas.alerts import ALERTS, RESTS_ON_CONFIGURATION
+from schemas.chinese import in_chinese
 from schemas.configuration import PRESETS, GamingDay, TableConfiguration
 from schemas.events import Event
 from schemas.facts import AlertFact, Evidence, Fact
@@ -111,52 +112,65 @@ class Table:
         `what` is its code, or what a rule found, which knows the line broken more closely than the catalogue. `about`
         tells two of a kind apart there. Once raised, an alert may be emitted again with another status.
         """
-        code, article = (what, "") if isinstance(what, str) else (what.kind, what.article)
-        state, play = self.state, self.state.round if of_round else None
-        if state.is_doubtful and code in RESTS_ON_CONFIGURATION:
+        code = what if isinstance(what, str) else what.kind
+        play = self.state.round if of_round else None
+        if self.state.is_doubtful and code in RESTS_ON_CONFIGURATION:
             if play is not None:
                 play.withheld += 1
             return
-        alert_id = self.alert_id(code, about, of_round=of_round)
+        row = self.alert_row(event, what, about, evidence, who=who, status=status, of_round=of_round)
         if play is not None:
-            _count(play, alert_id, status)
+            _count(play, row.alert_id, status)
+        self.emit(("alert", row.alert_id), row)
+
+    def alert_row(
+        self,
+        event: Event,
+        what: str | Finding,
+        about: str = "",
+        evidence: Evidence = NOTHING_MORE,
+        *,
+        who: Who = NOBODY,
+        status: Standing = "raised",
+        of_round: bool = True,
+    ) -> AlertFact:
+        """Return the alert that `alert` emits, which says what it takes."""
+        code, article = (what, "") if isinstance(what, str) else (what.kind, what.article)
+        state, play = self.state, self.state.round if of_round else None
         day, shift = (play.gaming_day, play.shift) if play else self.day_of(event.occurred_at)
         kind = ALERTS[code]
         words = {name: getattr(evidence, name) for name in ("expected", "actual", "bet", "card")}
-        self.emit(
-            ("alert", alert_id),
-            AlertRow(
-                table_id=state.table_id,
-                retracted=status == "withdrawn",
-                occurred_at=event.occurred_at,
-                gaming_day=day,
-                shift=shift,
-                pit=self.rules.configuration.pit,
-                alert_id=alert_id,
-                code=code,
-                severity=kind.severity,
-                article=article or kind.article,
-                status="corrected" if status == "corrected" else "raised",
-                shoe=play.shoe if play else state.shoe.number if state.shoe else 0,
-                round=play.number if play else 0,
-                seat=who.seat,
-                dealer_id=state.dealer_id,
-                patron_id=who.patron_id,
-                currency=self.rules.configuration.currency,
-                text_zh=kind.zh.format(**words),
-                text_en=kind.en.format(**words),
-                evidence=EvidenceRow(
-                    event_ids=evidence.event_ids or (event.event_id,),
-                    bet_id=evidence.bet_id,
-                    bet=evidence.bet,
-                    card=evidence.card,
-                    expected=evidence.expected,
-                    actual=evidence.actual,
-                    due=evidence.due,
-                    paid=evidence.paid,
-                    player_cards=tuple(play.player) if play else (),
-                    banker_cards=tuple(play.banker) if play else (),
-                ),
+        return AlertRow(
+            table_id=state.table_id,
+            retracted=status == "withdrawn",
+            occurred_at=event.occurred_at,
+            gaming_day=day,
+            shift=shift,
+            pit=self.rules.configuration.pit,
+            alert_id=self.alert_id(code, about, of_round=of_round),
+            code=code,
+            severity=kind.severity,
+            article=article or kind.article,
+            status="corrected" if status == "corrected" else "raised",
+            shoe=play.shoe if play else state.shoe.number if state.shoe else 0,
+            round=play.number if play else 0,
+            seat=who.seat,
+            dealer_id=state.dealer_id,
+            patron_id=who.patron_id,
+            currency=self.rules.configuration.currency,
+            text_zh=kind.zh.format(**{name: in_chinese(word) for name, word in words.items()}),
+            text_en=kind.en.format(**words),
+            evidence=EvidenceRow(
+                event_ids=evidence.event_ids or (event.event_id,),
+                bet_id=evidence.bet_id,
+                bet=evidence.bet,
+                card=evidence.card,
+                expected=evidence.expected,
+                actual=evidence.actual,
+                due=evidence.due,
+                paid=evidence.paid,
+                player_cards=tuple(play.player) if play else (),
+                banker_cards=tuple(play.banker) if play else (),
             ),
         )
 

@@ -4,10 +4,11 @@ The story is folded as it is told, so a test can look at any moment what stands:
 return the newest version of facts that were not retracted.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from processors.reconstruct.fold import FoldSettings, TableFold
 from processors.reconstruct.latecomers import PAUSE
@@ -108,6 +109,7 @@ class Scene:
         self.records.append(record)
         facts = self.fold.apply(record)
         self.given_out += facts
+        check_chinese(facts)
         return facts
 
     @contextmanager
@@ -358,6 +360,21 @@ class Scene:
     def refusals(self) -> list[str]:
         """The reasons of the dead letters that stand, in the order of the log."""
         return [letter.reason for letter in sorted(self.dead_letters, key=lambda letter: letter.src_offset)]
+
+
+LETTERS_IN_CHINESE: Final = re.compile(
+    r"(?<=主管更正：.{2} )BAC-.*"  # what a supervisor wrote
+    r"|BAC-\d+:\d+:\d+"  # an event
+    r"|(?<=[桃心塊花])[AJQK]|EZ 莊"  # a card's rank, a bet of that name
+    r"|(?<=按配置 )[\w-]+|(?<=最後發布者為 )[\w-]+"  # a configuration
+)
+
+
+def check_chinese(facts: Iterable[Fact]) -> None:
+    """Hold alerts to be Chinese where they say so: what is not is an identifier, or was written by somebody."""
+    for fact in facts:
+        text = getattr(fact, "text_zh", "")
+        assert not re.search(r"[A-Za-z{}]", LETTERS_IN_CHINESE.sub("", text)), text
 
 
 def standing(facts: Sequence[Fact]) -> dict[tuple[Any, ...], Fact]:
