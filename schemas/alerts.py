@@ -205,6 +205,13 @@ ALERTS: Final[dict[str, AlertKind]] = {
     "round_incomplete": AlertKind(
         "info", "telemetry", "本局資料不全，不作判定", "Round not fully seen; no verdict on it"
     ),
+    "controller_replaced": AlertKind(
+        "serious",
+        "telemetry",
+        "控制器重新編號：啟動次數 {actual}，先前已為 {expected}；其訊息不予採用，請設為高於 {expected}",
+        "Controller numbers from boot {actual} though boot {expected} was heard: its events are refused;"
+        " give it a boot count above {expected}",
+    ),
     "round_left_open": AlertKind(
         "warning", "telemetry", "本局未結束，檯面已繼續進行", "Round never closed, though the table went on"
     ),

@@ -57,7 +57,10 @@ class Event(Model):
         max_length=100, description="`table_id:epoch:seq`", json_schema_extra={"pattern": EVENT_ID_PATTERN}
     )
     table_id: TableId = Field(description="The table, unique on the floor.")
-    epoch: Sequence = Field(description="Boot count of the table's controller, from 1; 0 is Pitwatch itself.")
+    epoch: Sequence = Field(
+        description="Boot count of the table's controller, from 1; one that replaces another goes on above its count."
+        " 0 is Pitwatch itself."
+    )
     seq: Sequence = Field(description="Number of the event in its epoch, from 1; in epoch 0, µs since 1970.")
     occurred_at: Instant = Field(description="When it happened by the table's clock, UTC to the microsecond.")
     follows: tuple[Sequence, Sequence] | None = Field(

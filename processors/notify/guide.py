@@ -207,6 +207,12 @@ GUIDE: Final[dict[str, Guidance]] = {
         "Too little of the round was seen to judge it.",
         "Nothing at once; if it repeats at one table, have its sensors checked.",
     ),
+    "controller_replaced": Guidance(
+        "Events that happen now carry a boot count that is no higher than one heard before, as a new controller's do."
+        " Their numbers were used already, so every one of them is refused, and the table is not watched.",
+        "Give the new controller a boot count above the one the alert names, and restart it. Until then, surveillance"
+        " watches the table by camera; what was refused is in the dead letters.",
+    ),
     "round_left_open": Guidance(
         "The table went on to the next round, or closed the shoe or itself, without closing this round, and nothing it"
         " sent was lost. If the result was called, the bets are judged as they stood.",

@@ -75,16 +75,16 @@ class Emissions:
     def emit(self, key: FactKey, fact: Fact) -> None:
         """Give out a fact that the entry in hand has brought about."""
         # Facts are structs, and still blank where they are stamped: what is frozen is the model they are typed as.
-        stamped: Any = fact
+        blank: Any = fact
         heads, cause = self.heads, self.cause
         before = heads.get(key)
         if before is not None:
-            stamped.revision = before.fact.revision + 1
+            blank.revision = before.fact.revision + 1
             if before.withdrawn:
                 before = None
-        stamped.src_topic = TABLE_EVENTS
-        stamped.src_partition = cause.partition
-        stamped.src_offset = cause.offset
+        blank.src_topic = TABLE_EVENTS
+        blank.src_partition = cause.partition
+        blank.src_offset = cause.offset
         heads[key] = Emission(self.number, fact, before)
         self.out.append(fact)
 
@@ -171,6 +171,13 @@ class Emissions:
                 retold: Any = self.heads[key.key].fact
                 retold.revision = key.revision
         self.out = []
+
+
+def stamped(fact: Fact, cause: Entry) -> Fact:
+    """Return a blank fact with the place of `cause` in the log, for one that is given out once and never again."""
+    blank: Any = fact
+    blank.src_topic, blank.src_partition, blank.src_offset = TABLE_EVENTS, cause.partition, cause.offset
+    return fact
 
 
 def same(one: Fact, other: Fact) -> bool:

@@ -11,10 +11,12 @@ from typing import Final, Literal, cast
 import msgspec
 
 from processors.reconstruct.dead_letters import dead_letter
+from processors.reconstruct.emissions import stamped
 from processors.reconstruct.journal import Journal, Pages
 from processors.reconstruct.latecomers import Latecomers
-from processors.reconstruct.sequencer import Entry, Sequencer
+from processors.reconstruct.sequencer import BEGINNING, Entry, Number, Sequencer
 from processors.reconstruct.state import TableState
+from processors.reconstruct.table import EvidenceRow
 from schemas.events import HOUSE_EVENT_TYPES, SYSTEM_EVENT_TYPES, Event, GapExpired
 from schemas.facts import Fact
 from schemas.ids import SYSTEM_EPOCH
@@ -52,6 +54,7 @@ class Snapshot(msgspec.Struct, array_like=True):
     pages: Pages
     system_seqs: list[int]
     forgotten_seq: int
+    set_back: Number
 
 
 _snapshots: Final = msgspec.msgpack.Decoder(Snapshot)
@@ -67,6 +70,7 @@ class TableFold:
         self.journal = Journal(table_id, settings.window_rounds)
         self._system_seqs: set[int] = set()
         self._forgotten_seq = -1
+        self._set_back = BEGINNING
         self.repeats = 0
         """Records that said nothing new since the fold was made or restored."""
 
@@ -123,7 +127,10 @@ class TableFold:
         elif sequencer.is_known(epoch, seq):
             self._check_repeat(entry, event)
         elif sequencer.is_late(epoch, seq):
-            self._take_late(entry, event)
+            if self._is_newest(event) and not sequencer.is_awaited(epoch, seq):
+                self._refuse_set_back(entry, event)
+            else:
+                self._take_late(entry, event)
         else:
             self._tell_latecomers_first(entry, event)
             sequencer.hold(msgspec.structs.replace(entry, link=event.follows if seq == 1 else None))
@@ -208,25 +215,35 @@ class TableFold:
         if known is not None:
             if known.raw == entry.raw or decode_event(known.raw) == event:
                 self.repeats += 1
+            elif event.seq == 1 and self._is_newest(event):
+                self._refuse_set_back(entry, event)
             else:
                 detail = f"another event has the id {event.event_id}; the one that came first stands"
                 self._refuse(entry, "conflict", detail, event)
-        elif problem := self._no_repeat(event):
-            self._refuse(entry, *problem, event)
+        elif self._is_newest(event):
+            self._refuse_set_back(entry, event)
+        elif event.epoch > SYSTEM_EPOCH and number <= self.sequencer.forgotten:
+            self._refuse(entry, "too_late", _FORGOTTEN, event)
         else:
             self.repeats += 1
 
-    def _no_repeat(self, event: Event) -> tuple[str, str] | None:
-        """Say why an event with a number used long ago may be no repeat of what then had it."""
-        if event.epoch == SYSTEM_EPOCH:
-            return None
-        if (event.epoch, event.seq) <= self.sequencer.forgotten:
-            return "too_late", _FORGOTTEN
+    def _is_newest(self, event: Event) -> bool:
+        """Tell whether an event of the table's happened after all that was heard, whatever its number says."""
         last = self.state.last_occurred_at
-        if last is not None and event.occurred_at > last:
-            detail = "the number was used before this happened: was the controller's boot count set back?"
-            return "numbering", detail
-        return None
+        return event.epoch != SYSTEM_EPOCH and last is not None and event.occurred_at > last
+
+    def _refuse_set_back(self, entry: Entry, event: Event) -> None:
+        """A controller numbers from before the newest number heard: a new one, as a rule. Tell of it once each time."""
+        newest = self.sequencer.epoch
+        detail = f"boot {newest} was heard before this happened: give the controller a boot count above {newest}"
+        self._refuse(entry, "numbering", detail, event)
+        if (newest, event.epoch) > self._set_back:
+            self._set_back = (newest, event.epoch)
+            evidence = EvidenceRow(expected=str(newest), actual=str(event.epoch))
+            about = f"{newest}:{event.epoch}"
+            row = self.journal.table.alert_row(event, "controller_replaced", about, evidence, of_round=False)
+            # No entry of the story brings it about, so none that is told again can take it back.
+            self.journal.emissions.out.append(stamped(row, entry))
 
     def _refuse(self, entry: Entry, reason: str, detail: str, what: Event | InvalidEvent) -> None:
         self.journal.emissions.out.append(dead_letter(self.table_id, entry, reason, detail, what))
@@ -234,7 +251,8 @@ class TableFold:
     def snapshot(self) -> bytes:
         """Return the fold written down."""
         pages, known = self.journal.pages(), sorted(self._system_seqs)
-        written = Snapshot(VERSION, self.table_id, self.sequencer, self.latecomers, pages, known, self._forgotten_seq)
+        memory = (pages, known, self._forgotten_seq, self._set_back)
+        written = Snapshot(VERSION, self.table_id, self.sequencer, self.latecomers, *memory)
         return zlib.compress(msgspec.msgpack.encode(written), COMPRESSION_LEVEL)
 
     @classmethod
@@ -252,4 +270,5 @@ class TableFold:
         fold.sequencer, fold.latecomers = written.sequencer, written.latecomers
         fold.journal.open_at(written.pages)
         fold._system_seqs, fold._forgotten_seq = set(written.system_seqs), written.forgotten_seq
+        fold._set_back = written.set_back
         return fold

@@ -110,6 +110,11 @@ class Sequencer(msgspec.Struct):
         """Tell whether the event, not known yet, belongs before what was released already."""
         return epoch < self.epoch or (epoch == self.epoch and seq < self.next_seq)
 
+    def is_awaited(self, epoch: int, seq: int) -> bool:
+        """Tell whether the event is known to be missing: told events of its epoch lie on both sides of it."""
+        hole = self._hole(epoch, seq)
+        return hole is not None and not hole.quiet and hole.last != OPEN_END
+
     def fill(self, epoch: int, seq: int) -> None:
         """Note that a late event was found: it is missing no more."""
         last = self.last_seqs.get(epoch, 0)

@@ -19,7 +19,7 @@ CONSEQUENCES: Final = frozenset({"uncorrected_round_paid", "round_incomplete"})
 TELEMETRY_CODES: Final = frozenset({"telemetry_gap", "clock_skew"})
 """Codes brought about by `telemetry`, on the way from the table to the log."""
 
-UNSIMULATED: Final = frozenset({"round_left_open", "configuration_unknown"})
+UNSIMULATED: Final = frozenset({"controller_replaced", "round_left_open", "configuration_unknown"})
 """Codes of what no simulated table does."""
 
 INJECTABLE: Final[tuple[str, ...]] = tuple(
