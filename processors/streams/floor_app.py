@@ -18,6 +18,7 @@ from faust.types import EventT, StreamT, TransportT
 from mode.supervisors import CrashingSupervisor
 from yarl import URL
 
+from processors.logs.kafka_clients import MESSAGE_BYTES
 from processors.loops import FIRST_RETRY_SECONDS, LONGEST_RETRY_SECONDS
 from processors.metrics import STREAM_RETRIES
 from processors.settings import Settings
@@ -76,6 +77,7 @@ def _options(settings: Settings) -> dict[str, Any]:
         "broker_commit_interval": COMMIT_SECONDS,
         **broker_access.timings(properties),
         "consumer_auto_offset_reset": "earliest",
+        "consumer_max_fetch_size": MESSAGE_BYTES,
         # Topics are made by `pitwatch topics create`, with our settings, and by nobody else.
         "topic_allow_declare": False,
         "topic_disable_leader": True,

@@ -39,7 +39,10 @@ def end_process() -> None:
 
 
 class Watchdog:
-    """Watches the streams of `group`, which follow `topics`, and whatever must beat regularly. `step` belongs to one thread."""
+    """Watches the streams of `group`, which follow `topics`, and whatever must beat regularly.
+
+    One thread steps it; any may tell it something.
+    """
 
     def __init__(
         self,

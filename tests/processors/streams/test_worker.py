@@ -12,11 +12,13 @@ from processors.logs.kafka import KafkaLog
 from processors.notify.database import FILE_NAME
 from processors.notify.status import read_status
 from processors.streams.floor_now import window_row
+from processors.streams.floor_worker import EXIT_CUT_SHORT
 from processors.streams.hosted import GROUP
 from processors.streams.watchdog import EXIT_STALLED
 from schemas.configuration import preset
 from schemas.events import TableSilent
 from schemas.facts import DeadLetterFact, Fact
+from schemas.log import MAX_MESSAGE_BYTES
 from schemas.topics import FACT_TOPICS, TABLE_EVENTS
 from schemas.wire import decode_event, decode_fact, encode
 from tests.contract.store.stored_facts import fact
@@ -155,7 +157,7 @@ def test_rounds_alerts_and_silences_come_where_they_belong(
     aborted.abort_transaction()
     # What is no fact, or none that belongs there, and behind it more that is.
     log.append(ROUNDS, [("BAC-01", b'{"fact":"round","table'), ("BAC-01", b""), ("BAC-01", encode(played.alert()))])
-    log.append(ALERTS, [("BAC-02", b"\xff\xfe")])
+    log.append(ALERTS, [("BAC-02", b"\xff\xfe" + bytes(MAX_MESSAGE_BYTES - 2))])
     played.publish(log, *(played.round() for _ in range(5)), played.alert(code="late_bet"))
     with WorkerProcess(write_config(tmp_path / "one", cluster, telling(service))) as worker:
         shows(worker, played)
@@ -295,6 +297,19 @@ def test_worker_that_is_alive_and_fetches_nothing_ends_to_be_started_again(
         assert worker.process.wait(60) == EXIT_STALLED
         (stalled,) = worker.told("worker_stalled")
         assert [name for name in stalled["standing_seconds"] if name.startswith("rounds/")]
+
+
+def test_thread_that_dies_ends_the_worker(cluster: Cluster, service: HttpService, tmp_path: Path) -> None:
+    with WorkerProcess(write_config(tmp_path / "dying", cluster, telling(service)), broken("dies")) as worker:
+        assert worker.process.wait(60) == 1
+        assert [entry["loop"] for entry in worker.told("loop_failed")] == ["notify"]
+
+
+def test_stop_that_takes_too_long_is_cut_short(cluster: Cluster, tmp_path: Path) -> None:
+    with WorkerProcess(write_config(tmp_path / "lingering", cluster), broken("lingers")) as worker:
+        worker.wait_for(lambda: bool(worker.told("following")), "its share")
+        assert worker.stop() == EXIT_CUT_SHORT
+        assert worker.told("stop_cut_short")
 
 
 def test_broker_that_is_away_is_waited_for(cluster: Cluster, log: KafkaLog, played: Played, tmp_path: Path) -> None:
