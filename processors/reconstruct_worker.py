@@ -175,9 +175,12 @@ class ReconstructWorker:
         # A clock that was set back must not stop the looks until it is where it was.
         if self._next_look is not None and self._next_look - self._interval <= now < self._next_look:
             return
+        self._next_look = now + self._interval
         places = self.reconstructor.places()
+        # To ask where each partition ends takes longer than a batch, and hardly ever is there a gap to give up.
+        if not self.reconstructor.gaps_overdue(now, places):
+            return
         read = [partition for partition, offset in places.items() if self._log.end(TABLE_EVENTS, partition) <= offset]
         events = self.reconstructor.gaps_overdue(now, read)
         self._log.append(TABLE_EVENTS, events)
         RECONSTRUCT_GIVEN_UP.inc(len(events))
-        self._next_look = now + self._interval
