@@ -3,6 +3,7 @@
 PYTHON ?= python3
 DEMO_ARGS ?= --rounds 100
 BENCH_ARGS ?=
+KAFKA_BENCH_ARGS ?=
 # single: one Kafka and one ClickHouse; cluster: three and two.
 LAYOUT ?= single
 # Tests keep to their own folders, so files may run side by side; a file stays in one process.
@@ -30,8 +31,9 @@ lint: .venv/.dev ## Check style, layout and types
 	@$(BIN)/ruff format --check
 	@$(BIN)/mypy
 
-bench: .venv/.dev ## Measure side by side, in one run (BENCH_ARGS="...")
+bench: .venv/.bench .venv/quix/.ready ## Measure side by side, in one run (BENCH_ARGS="...", KAFKA_BENCH_ARGS="...")
 	@$(BIN)/python -m benchmarks $(BENCH_ARGS)
+	@$(BIN)/python -m benchmarks.kafka $(KAFKA_BENCH_ARGS)
 
 up: ## Start servers, workers and Grafana in containers (LAYOUT=single or cluster)
 	@$(PYTHON) deploy/make_env.py --layout $(LAYOUT) .env
@@ -55,6 +57,13 @@ clean: ## Remove the environment, caches and reports; a floor's data stays
 .venv/.%: pyproject.toml constraints.txt $(BIN)/python
 	@echo "installing pitwatch[$*] into .venv (about a minute the first time)"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[$*]'
+	@touch $@
+
+# Quix Streams takes no client as new as ours.
+.venv/quix/.ready: benchmarks/constraints-quix.txt $(BIN)/python
+	@echo "installing Quix Streams into .venv/quix"
+	@$(PYTHON) -m venv --clear .venv/quix
+	@.venv/quix/bin/python -m pip install --quiet --disable-pip-version-check --requirement benchmarks/constraints-quix.txt
 	@touch $@
 
 $(BIN)/python:

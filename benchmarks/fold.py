@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator
 
-from processors.interpreter import tuned
 from processors.reconstruct.fold import FoldSettings, TableFold
 from schemas.events import EVENT_ADAPTER
 from schemas.log import Record
@@ -24,16 +23,15 @@ def decode(records: list[Record]) -> int:
 
 
 def fold(records: list[Record]) -> int:
-    """Decode every message, fold it, and encode the facts, in an interpreter set as the workers set theirs."""
+    """Decode every message, fold it, and encode the facts."""
     settings = FoldSettings()
     folds: dict[str, TableFold] = {}
-    with tuned():
-        for record in records:
-            table = folds.get(record.key)
-            if table is None:
-                table = folds[record.key] = TableFold(record.key, settings)
-            for fact in table.apply(record):
-                encode(fact)
+    for record in records:
+        table = folds.get(record.key)
+        if table is None:
+            table = folds[record.key] = TableFold(record.key, settings)
+        for fact in table.apply(record):
+            encode(fact)
     return len(records)
 
 
