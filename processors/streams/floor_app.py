@@ -27,7 +27,7 @@ from processors.streams.consuming import CommittedTransport
 from processors.streams.fact_taking import OUTAGES, STREAMS
 from processors.streams.hosted import GROUP, Hosted, now
 from processors.streams.watchdog import Share
-from schemas.log import Record
+from schemas.log import EventLog, LogUnavailable, Record
 
 SHOW_SECONDS: Final = 10.0
 """How often Prometheus' view of the windows is renewed."""
@@ -63,6 +63,11 @@ class FloorApp(faust.App):
     def hosted(self, hosted: Hosted) -> None:
         self._hosted = hosted
 
+    async def on_first_start(self) -> None:
+        """Wait for Kafka and its topics, as every worker does; Faust itself would give up."""
+        await until_done(self, "start", partial(need_topics, self.hosted.log))
+        await super().on_first_start()
+
     def _new_transport(self) -> TransportT:
         return CommittedTransport(self.conf.broker_consumer, self)
 
@@ -91,6 +96,13 @@ def _options(settings: Settings) -> dict[str, Any]:
         "worker_redirect_stdouts": False,
         "Worker": "processors.streams.floor_worker.FloorWorker",
     }
+
+
+def need_topics(log: EventLog) -> None:
+    """Raise `LogUnavailable` unless the topics of the streams are there."""
+    for topic in STREAMS:
+        if not log.partitions(topic):
+            raise LogUnavailable(f"there is no topic {topic} yet: run pitwatch topics create")
 
 
 def make_app(settings: Settings) -> FloorApp:

@@ -312,16 +312,24 @@ def test_stop_that_takes_too_long_is_cut_short(cluster: Cluster, tmp_path: Path)
         assert worker.told("stop_cut_short")
 
 
-def test_broker_that_is_away_is_waited_for(cluster: Cluster, log: KafkaLog, played: Played, tmp_path: Path) -> None:
+def test_broker_that_is_away_is_waited_for_at_the_start_and_later(
+    cluster: Cluster, log: KafkaLog, played: Played, tmp_path: Path
+) -> None:
+    (broker,) = cluster.brokers
     config = write_config(tmp_path / "patient", cluster, timeout_seconds=3, stalled_after_seconds=6)
-    with WorkerProcess(config) as worker:
-        shows(worker, played)
-        cluster.brokers[0].freeze()
-        try:
+    played.publish(log, played.round())
+    broker.freeze()
+    try:
+        with WorkerProcess(config) as worker:
+            worker.wait_for(lambda: "start" in worker.get("/healthz").json()["troubles"], "the trouble")
+            broker.thaw()
+            shows(worker, played)
+            broker.freeze()
             worker.wait_for(lambda: worker.get("/healthz").status_code == 503, "the trouble")
-        finally:
-            cluster.brokers[0].thaw()
-        worker.wait_for(lambda: worker.get("/healthz").status_code == 200, "the recovery")
-        played.publish(log, played.round(opened_at=BEGAN + timedelta(seconds=1)))
-        shows(worker, played)
-        assert worker.stop() == 0
+            broker.thaw()
+            worker.wait_for(lambda: worker.get("/healthz").status_code == 200, "the recovery")
+            played.publish(log, played.round(opened_at=BEGAN + timedelta(seconds=1)))
+            shows(worker, played)
+            assert worker.stop() == 0
+    finally:
+        broker.thaw()
