@@ -13,6 +13,7 @@ from typing import Final, Literal, NamedTuple
 
 from schemas.cards import Hand
 from schemas.errors import PitwatchError
+from schemas.money import MAX_ODDS
 
 Outcome = Literal["player", "banker", "tie"]
 """What the cards say when the round ends (arts. 11 and 12)."""
@@ -263,11 +264,12 @@ def definition(bet: str) -> BetDefinition:
 
 
 def checked_odds(bet: str, odds: tuple[Fraction, ...]) -> tuple[Fraction, ...]:
-    """Return `odds` where they fit the bet: one above zero for each rule that pays.
+    """Return `odds` where they fit the bet: one above zero, and no more than `MAX_ODDS`, for each rule that pays.
 
     Raises `InvalidOdds` or `UnknownBet`.
     """
     usual = definition(bet).odds
-    if len(odds) != len(usual) or any(value <= 0 for value in odds):
-        raise InvalidOdds(f"{bet} needs {len(usual)} odds above zero, such as {', '.join(map(str, usual))}")
+    if len(odds) != len(usual) or not all(0 < value <= MAX_ODDS for value in odds):
+        such = ", ".join(map(str, usual))
+        raise InvalidOdds(f"{bet} needs {len(usual)} odds above zero and up to {MAX_ODDS:,}, such as {such}")
     return odds

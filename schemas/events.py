@@ -15,12 +15,14 @@ from schemas.configuration import BetName, TableConfiguration
 from schemas.fields import (
     Amount,
     Changes,
+    Chips,
     Count,
     EventId,
     Instant,
     Model,
     Name,
     Ordinal,
+    Payout,
     Seat,
     Sequence,
     Stake,
@@ -244,14 +246,14 @@ class PayoutMade(BetEvent):
     """Winnings leave the tray, without the stake; net of commission where that is deducted (arts. 17 and 18)."""
 
     type: Literal["payout_made"] = "payout_made"
-    amount: Stake = Field(description="Winnings paid, minor units.")
+    amount: Payout = Field(description="Winnings paid, minor units.")
 
 
 class CommissionCharged(BetEvent):
     """Commission on a banker win (art. 18), as the table's policy collects it."""
 
     type: Literal["commission_charged"] = "commission_charged"
-    amount: Stake = Field(description="Commission, minor units.")
+    amount: Payout = Field(description="Commission, minor units.")
 
 
 class CommissionSettled(Event):
@@ -259,7 +261,7 @@ class CommissionSettled(Event):
 
     type: Literal["commission_settled"] = "commission_settled"
     seat: Seat = Field(description="The seat whose debt it is.")
-    amount: Stake = Field(description="What is paid, minor units.")
+    amount: Chips = Field(description="What is paid, minor units.")
     patron_id: PatronId = None
 
 
@@ -282,7 +284,7 @@ class BuyIn(Event):
 
     type: Literal["buy_in"] = "buy_in"
     seat: Seat = Field(description="The seat that buys; 0 for a patron who stands.")
-    amount: Stake = Field(description="Chips bought, minor units.")
+    amount: Chips = Field(description="Chips bought, minor units.")
     means: Literal["cash", "marker", "cheque"] = Field("cash", description="What they are paid with.")
     patron_id: PatronId = None
 
@@ -291,7 +293,7 @@ class Fill(Event):
     """Chips come from the cage to the tray."""
 
     type: Literal["fill"] = "fill"
-    amount: Stake = Field(description="Chips brought, minor units.")
+    amount: Chips = Field(description="Chips brought, minor units.")
     slip: Name = Field(description="Number of the slip.")
 
 
@@ -299,7 +301,7 @@ class Credit(Event):
     """Chips go from the tray to the cage."""
 
     type: Literal["credit"] = "credit"
-    amount: Stake = Field(description="Chips taken, minor units.")
+    amount: Chips = Field(description="Chips taken, minor units.")
     slip: Name = Field(description="Number of the slip.")
 
 

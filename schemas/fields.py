@@ -8,7 +8,7 @@ import msgspec
 from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, JsonValue
 
 from schemas.ids import EVENT_ID_PATTERN, TABLE_ID_PATTERN
-from schemas.money import MAX_AMOUNT
+from schemas.money import MAX_AMOUNT, MAX_PAYOUT, MAX_STAKE
 
 EARLIEST: Final = datetime(2000, 1, 1, tzinfo=UTC)
 LATEST: Final = datetime(2100, 1, 1, tzinfo=UTC)
@@ -101,11 +101,14 @@ Sequence = Annotated[int, Field(ge=0, le=2**62)]
 Amount = Annotated[int, Field(ge=0, le=MAX_AMOUNT)]
 """Money in minor units, not negative."""
 
-Stake = Annotated[int, Field(ge=1, le=MAX_AMOUNT)]
+Chips = Annotated[int, Field(ge=1, le=MAX_AMOUNT)]
 """Money in minor units, at least one."""
 
-SignedAmount = Annotated[int, Field(ge=-MAX_AMOUNT * 100, le=MAX_AMOUNT * 100)]
-"""Money in minor units as it is won and lost: the house's side is positive unless said otherwise."""
+Stake = Annotated[int, Field(ge=1, le=MAX_STAKE)]
+"""Money on one bet in minor units, at least one."""
+
+Payout = Annotated[int, Field(ge=1, le=MAX_PAYOUT)]
+"""What one bet may win in minor units, at least one."""
 
 Seat = Annotated[int, Field(ge=0, le=30)]
 """A seat number; 0 is the dealer's own place."""

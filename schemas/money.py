@@ -6,8 +6,25 @@ from typing import Final, Literal
 
 Rounding = Literal["exact", "up", "down", "nearest"]
 
-# Ten trillion dollars in cents: more than any floor holds, and far inside 64 bits after any odds.
 MAX_AMOUNT: Final = 10**15
+"""Ten trillion dollars in cents: more than any floor holds."""
+
+MAX_STAKE: Final = 10**11
+"""A billion dollars in cents: a hundred times the highest stakes known."""
+
+MAX_ODDS: Final = 1_000
+"""To one: five times the longest odds in the catalogue."""
+
+MAX_PAYOUT: Final = MAX_STAKE * MAX_ODDS
+
+MAX_BETS: Final = 1_000
+"""Bets of one round."""
+
+MAX_MOVES: Final = 5_000
+"""Times that chips are moved or commission is charged in one round."""
+
+# The store holds amounts of 18 digits: whatever is staked, won, paid and charged in one round adds up to fewer.
+assert max(MAX_BETS, MAX_MOVES) * MAX_PAYOUT < 10**18
 
 # ISO 4217 exponents of the currencies a Macau table deals in; the store keeps two decimals.
 MINOR_DIGITS: Final[dict[str, int]] = {"HKD": 2, "MOP": 2, "CNY": 2, "USD": 2, "SGD": 2, "PHP": 2, "AUD": 2}

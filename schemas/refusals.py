@@ -14,6 +14,7 @@ REFUSALS: Final[dict[str, str]] = {
     "round_over": "Its round was over by then, or open already.",
     "bet_exists": "The bet stands already.",
     "no_such_bet": "The bet doesn't stand in that round, as far as was seen.",
+    "too_many": "No round holds so many bets, or so many movements of chips.",
     "card_position": "The card's place in its hand is taken, or empty.",
 }
 """Why a well-formed event makes no sense where it stands: code → what it means."""

@@ -26,6 +26,7 @@ from schemas.events import (
     RoundEvent,
     StakeCollected,
 )
+from schemas.money import MAX_BETS, MAX_MOVES
 
 
 def bet_placed(table: Table, event: BetPlaced) -> None:
@@ -33,6 +34,8 @@ def bet_placed(table: Table, event: BetPlaced) -> None:
     play = round_of(table, event)
     if event.bet_id in play.bets:
         raise Unusable("bet_exists", f"bet {event.bet_id} stands already; bet_changed alters it")
+    if len(play.bets) >= MAX_BETS:
+        raise Unusable("too_many", f"round {event.round} of shoe {event.shoe} holds {MAX_BETS} bets already")
     patron_id = event.patron_id or ""
     if not patron_id and event.posture == "seated":
         patron_id = table.state.seats.get(event.seat, "")
@@ -183,6 +186,7 @@ def _event_ids(bets: Iterable[BetState]) -> tuple[str, ...]:
 def stake_collected(table: Table, event: StakeCollected) -> None:
     """A stake goes into the tray."""
     play = round_of(table, event)
+    _count_move(play, event)
     move_chips(table, event.amount)
     if bet := _moved(table, event, play, "stake_wrongly_collected"):
         bet.collected += event.amount
@@ -193,11 +197,21 @@ def stake_collected(table: Table, event: StakeCollected) -> None:
 def payout_made(table: Table, event: PayoutMade) -> None:
     """Winnings leave the tray."""
     play = round_of(table, event)
+    _count_move(play, event)
     move_chips(table, -event.amount)
     if bet := _moved(table, event, play, "overpaid"):
         bet.paid += event.amount
     else:
         play.stray_paid += event.amount
+
+
+def _count_move(play: RoundState, event: BetEvent) -> None:
+    """Bound what may add up in a round, however long a broken controller goes on."""
+    if play.moves >= MAX_MOVES:
+        raise Unusable(
+            "too_many", f"in round {event.round} of shoe {event.shoe} chips moved {MAX_MOVES:,} times already"
+        )
+    play.moves += 1
 
 
 def _moved(table: Table, event: StakeCollected | PayoutMade, play: RoundState, code: str) -> BetState | None:
@@ -219,7 +233,9 @@ def _moved(table: Table, event: StakeCollected | PayoutMade, play: RoundState, c
 
 def commission_charged(table: Table, event: CommissionCharged) -> None:
     """Commission is taken or marked (art. 18)."""
-    bet = _bet(round_of(table, event), event)
+    play = round_of(table, event)
+    bet = _bet(play, event)
+    _count_move(play, event)
     bet.commission += event.amount
     charge_commission(table, event, bet)
 

@@ -59,8 +59,9 @@ class RoundState(msgspec.Struct, gc=False):
 
     `epoch` is the controller's boot in which it began. `carry_unknown` says that a tie may have left stakes from rounds
     that were not seen. `surplus` are cards beyond a hand's third, by hand and place; `raised` names the round's alerts;
-    `stray_paid` and `stray_collected` are chips moved for bets that nobody saw. `withheld` alerts were not raised
-    because the configuration is in doubt, and with `rules_known` False what the bets are due can't be told.
+    `stray_paid` and `stray_collected` are chips moved for bets that nobody saw, `moves` how often any were moved.
+    `withheld` alerts were not raised because the configuration is in doubt, and with `rules_known` False what the bets
+    are due can't be told.
     """
 
     shoe: int
@@ -94,6 +95,7 @@ class RoundState(msgspec.Struct, gc=False):
     exposed: int = 0
     burned: int = 0
     raised: list[str] = []
+    moves: int = 0
     withheld: int = 0
     rules_known: bool = True
 

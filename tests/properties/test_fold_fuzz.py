@@ -14,6 +14,7 @@ from schemas.events import EVENT_MODELS, EVENT_TYPES
 from schemas.facts import Fact
 from schemas.ids import event_id
 from schemas.log import Record
+from schemas.money import MAX_STAKE
 from schemas.topics import TABLE_EVENTS
 from schemas.wire import encode, validate_event
 from tests.processors.reconstruct.scene import START, Scene, standing
@@ -24,7 +25,7 @@ SETTINGS: Final = FoldSettings(gap_limit_ms=2_000, window_rounds=2)
 few = st.integers(1, 3)
 numbers = st.tuples(st.integers(0, 3), st.one_of(st.integers(0, 30), st.sampled_from([10**6, 10**13, 2**62])))
 moments = st.integers(-400, 400).map(lambda seconds: (START + timedelta(seconds=seconds)).isoformat())
-amounts = st.sampled_from([1, 100, 30_000, 10**15])
+amounts = st.sampled_from([1, 100, 30_000, MAX_STAKE])
 ids = st.one_of(
     numbers.map(lambda number: event_id(Scene.table_id, *number)), st.just("BAC-02:1:1"), st.just("BAC-01:0:5")
 )

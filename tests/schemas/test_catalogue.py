@@ -127,7 +127,9 @@ def test_odds_fit_one_for_each_paying_rule() -> None:
     assert checked_odds("lucky_six", own) == own
 
 
-@pytest.mark.parametrize("odds", [(), (Fraction(12),), (Fraction(12), Fraction(0)), (Fraction(1),) * 3])
+@pytest.mark.parametrize(
+    "odds", [(), (Fraction(12),), (Fraction(12), Fraction(0)), (Fraction(1),) * 3, (Fraction(12), Fraction(1_001))]
+)
 def test_odds_of_another_shape_are_refused_with_the_usual_ones(odds: tuple[Fraction, ...]) -> None:
-    with pytest.raises(InvalidOdds, match="lucky_six needs 2 odds above zero, such as 12, 20"):
+    with pytest.raises(InvalidOdds, match="lucky_six needs 2 odds above zero and up to 1,000, such as 12, 20"):
         checked_odds("lucky_six", odds)

@@ -27,7 +27,7 @@ from schemas.configuration import (
     preset,
 )
 from schemas.fields import Ratio
-from schemas.money import MINOR_DIGITS
+from schemas.money import MAX_ODDS, MINOR_DIGITS
 from schemas.terms import CommissionTerms
 from schemas.wire import EVENT_STRUCTS, decode_event, encode
 from tests.schemas.messages import as_bytes, event
@@ -117,13 +117,20 @@ def test_commission_is_accepted_where_it_can_be_computed_with(rate: str) -> None
 @given(st.sampled_from(list(CATALOGUE)), st.lists(ratios, max_size=9))
 def test_odds_are_accepted_where_they_can_be_computed_with(bet: str, odds: list[str]) -> None:
     values = tuple(exact(ratio) for ratio in odds)
-    if len(odds) != CATALOGUE[bet].paying_rules or min(values, default=Fraction(1)) <= 0:
+    fits = all(0 < value <= MAX_ODDS for value in values)
+    if len(odds) != CATALOGUE[bet].paying_rules or not fits:
         with pytest.raises(ValidationError, match=f"{bet} needs {CATALOGUE[bet].paying_rules} odds above zero"):
             offer(bet=bet, odds=odds)
     else:
         accepted = offer(bet=bet, odds=odds).odds
         assert accepted is not None
         assert checked_odds(bet, tuple(map(exact, accepted))) == values
+
+
+def test_longest_odds() -> None:
+    assert offer(bet="tie", odds=["1000"]).odds == ("1000",)
+    with pytest.raises(ValidationError, match="tie needs 1 odds above zero and up to 1,000, such as 8"):
+        offer(bet="tie", odds=["1000.1"])
 
 
 def test_hand_of_the_lucky_six() -> None:

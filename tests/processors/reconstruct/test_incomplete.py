@@ -57,7 +57,7 @@ def everything_wrong(scene: Scene) -> None:
     scene.change("B1", 2_000 * HKD)
     scene.change("B2", 2_000 * HKD, "player")
     scene.withdraw("B3")
-    scene.bet("player", 10**12, 1)
+    scene.bet("player", 10**11, 1)
     scene.of_round("cards_held_by", hand="player", seat=9)
     for hand, card in (("banker", "9S"), ("banker", "KH"), ("player", "2D"), ("player", "3C"), ("player", "4C")):
         scene.draw(hand, card)

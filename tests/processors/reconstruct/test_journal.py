@@ -375,18 +375,6 @@ def test_settings_of_the_day_hold_behind_the_snapshot() -> None:
     assert (hasty.sequencer.gap_limit.total_seconds(), hasty.journal.window_rounds) == (0.1, 3)
 
 
-def test_sums_beyond_sixty_four_bits_can_be_written_down() -> None:
-    """Nobody stakes that much; nobody who claims to may stop the others."""
-    dear = [{"bet": "tie", "minimum": 1, "maximum": 10**15, "odds": ["999999"]}]
-    scene = playing(with_changes(MACAU, bets=dear))
-    scene.begin()
-    scene.bet("tie", 10**15)
-    scene.deal(*TIE)
-    scene.close()
-    scene.fold = taken_up(scene)
-    assert [hour.house_win for hour in scene.state.hours.values()] == [-999_999 * 10**15]
-
-
 @pytest.mark.parametrize("damage", ["cut", "other", "version"])
 def test_bytes_that_are_no_snapshot(damage: str, monkeypatch: pytest.MonkeyPatch) -> None:
     scene = playing()
