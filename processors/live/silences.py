@@ -29,12 +29,14 @@ DEFAULT_LIMIT_SECONDS: Final = int(TableConfiguration.model_fields["silence_limi
 
 
 class WatchedTable(msgspec.Struct):
-    """A table as it was last heard. `standing` is the number of what opened or closed it last.
+    """A table as it was last heard. `last` is its newest event, which happened at `last_at` by the table's clock.
 
-    `reported` is the event behind which a silence was said to begin, empty once the table was heard again.
+    `standing` is the number of what opened or closed it last. `reported` is the event behind which a silence was said
+    to begin, empty once what was said counts no longer.
     """
 
     last: Number = BEGINNING
+    last_at: datetime | None = None
     heard_at: datetime | None = None
     is_open: bool = False
     standing: Number = BEGINNING
@@ -65,10 +67,11 @@ def hear(table: WatchedTable, event: Event, appended_at: datetime) -> None:
 
 def _hear_table(table: WatchedTable, event: Event, appended_at: datetime) -> None:
     number = (event.epoch, event.seq)
-    if _is_damage(table.last, number):
+    if _is_damage(table.last, number) or _is_reused(table, event, number):
         return
     table.heard_at = appended_at
-    table.last = max(table.last, number)
+    if number > table.last:
+        table.last, table.last_at = number, event.occurred_at
     # An opening that comes late doesn't undo the closing that followed it.
     if number >= table.standing:
         if event.type in SHOWS_OPEN:
@@ -85,6 +88,11 @@ def _is_damage(last: Number, number: Number) -> bool:
     if epoch == last[0]:
         return seq > last[1] + MAX_SEQ_JUMP
     return epoch > last[0] + MAX_EPOCH_JUMP or (epoch > last[0] and seq > MAX_SEQ_JUMP)
+
+
+def _is_reused(table: WatchedTable, event: Event, number: Number) -> bool:
+    """Tell whether a number of the past stands for something newer: nobody can use what such a controller sends."""
+    return number < table.last and table.last_at is not None and event.occurred_at > table.last_at
 
 
 def silences(tables: dict[str, WatchedTable], now: datetime, listening_since: datetime) -> Iterator[Silence]:

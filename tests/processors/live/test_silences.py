@@ -132,6 +132,14 @@ def test_first_number_may_be_damage_too(watch: Watch, number: tuple[int, int]) -
     assert watch.silent(START + 10 * LIMIT) == []
 
 
+def test_controller_that_counts_from_one_again_is_not_heard(watch: Watch) -> None:
+    """The fold refuses every event of it, so nobody knows how the table stands."""
+    watch.hear(1, "table_opened", 3, follows=(0, 0))
+    heard = watch.hear(2, "heartbeat", 3)
+    watch.hear(1, "heartbeat", 1, follows=(0, 0), occurred_at="2026-01-15T12:00:01Z")
+    assert watch.silent(heard + LIMIT + MOMENT) == [Silence(TABLE, "BAC-01:3:2", heard)]
+
+
 def test_next_boot_is_heard(watch: Watch) -> None:
     opened(watch)
     heard = watch.hear(1, "heartbeat", 2, follows=(1, 1))
