@@ -196,6 +196,8 @@ class ClickHouseStore:
 
     def _parse(self, sql: str) -> str:
         """Return what readers may run of `sql`: its one statement as ClickHouse understood it."""
+        if not _is_text(sql):
+            raise QueryRefused("the statement is no Unicode text: it holds half of a surrogate pair")
         with self._reading() as reader:
             found = reader.query("SELECT formatQuerySingleLine({sql:String})", parameters={"sql": sql})
         statement = str(found.result_rows[0][0])
@@ -257,6 +259,15 @@ class _Schema:
         self._client.insert("schema_migrations", [applied], column_names=Applied._fields)
 
 
+def _is_text(text: str) -> bool:
+    """Tell whether a string can be sent at all: bytes that are no UTF-8 come from a command line as halves."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def _bound(statement: str, parameters: Parameters | None) -> dict[str, object] | None:
     """Return the parameters as the client binds them: moments to the microsecond, and only to placeholders."""
     if not parameters:
@@ -266,4 +277,6 @@ def _bound(statement: str, parameters: Parameters | None) -> dict[str, object] |
     for name, value in parameters.items():
         if isinstance(value, datetime) and value.tzinfo is None:
             raise QueryRefused(f"the moment {name} has no time zone")
+        if isinstance(value, str) and not _is_text(value):
+            raise QueryRefused(f"the parameter {name} is no Unicode text: it holds half of a surrogate pair")
     return {name: DT64Param(value) if isinstance(value, datetime) else value for name, value in parameters.items()}

@@ -14,6 +14,12 @@ from tests.contract.store.stored_facts import MOMENT, SECOND, fact
 
 
 class TestQuery:
+    def test_what_is_no_text_is_refused_and_not_sent(self, store: Store) -> None:
+        with pytest.raises(QueryRefused, match="no Unicode text"):
+            store.query("SELECT '\ud800'")
+        with pytest.raises(QueryRefused, match="parameter who is no Unicode text"):
+            store.query("SELECT {who:String}", {"who": "\udcff"})
+
     def test_answer_comes_in_the_format_asked_for(self, store: Store) -> None:
         assert store.query("SELECT 1 AS a, 'x' AS b") == b'{"a":1,"b":"x"}\n'
         assert store.query("SELECT 1 AS a, 'x' AS b", fmt="CSVWithNames") == b'"a","b"\n1,"x"\n'
