@@ -161,7 +161,8 @@ class Reconstructor:
         for record in records:
             key = record.key
             fold = tables.folds.get(key) or tables.begin(key, record.partition)
-            facts += [(key, fact) for fact in tables.hear(fold, record)]
+            if found := tables.hear(fold, record):
+                facts += [(key, fact) for fact in found]
         return facts
 
     def _commit(self, facts: list[tuple[str, Fact]], moved: dict[int, int]) -> None:
@@ -187,11 +188,13 @@ class Reconstructor:
         RECONSTRUCT_EVENTS.inc(len(records))
         RECONSTRUCT_REPEATS.inc(repeats)
         RECONSTRUCT_NEWEST.set(max(record.appended_at for record in records).timestamp())
-        for kind, count in Counter(fact.fact for _, fact in facts).items():
+        kinds = Counter([fact.fact for _, fact in facts])
+        for kind, count in kinds.items():
             RECONSTRUCT_FACTS.labels(kind=kind).inc(count)
-        for _, fact in facts:
-            if fact.fact == "dead_letter":
-                RECONSTRUCT_DEAD_LETTERS.labels(reason=cast(DeadLetterFact, fact).reason).inc()
+        if kinds["dead_letter"]:
+            letters = [cast(DeadLetterFact, fact) for _, fact in facts if fact.fact == "dead_letter"]
+            for reason, count in Counter(letter.reason for letter in letters).items():
+                RECONSTRUCT_DEAD_LETTERS.labels(reason=reason).inc(count)
 
     def save_all(self) -> None:
         """Write down every fold that changed since its snapshot, so that a start need not fold anything again.
