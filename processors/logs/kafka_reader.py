@@ -150,8 +150,13 @@ class Reader:
 
     def drop(self, topic: str, partition: int) -> None:
         """Follow the partition no longer."""
-        if self._streams.pop((topic, partition), None) is not None:
-            self.consumer.incremental_unassign([TopicPartition(topic, partition)])
+        stream = self._streams.pop((topic, partition), None)
+        if stream is None:
+            return
+        if stream.paused:
+            # Else it would still be paused when it is followed again, and nothing of it would ever come.
+            self.consumer.resume([TopicPartition(topic, partition)])
+        self.consumer.incremental_unassign([TopicPartition(topic, partition)])
 
     def close(self) -> None:
         """Close the consumer."""

@@ -9,6 +9,7 @@ import pytest
 from aiokafka.partitioner import DefaultPartitioner
 from confluent_kafka import TopicPartition
 
+from processors.logs import kafka_reader
 from processors.logs.kafka import KafkaLog
 from processors.logs.kafka_clients import Clients
 from processors.logs.kafka_reader import Reader
@@ -233,3 +234,18 @@ def test_positions_of_a_topic_nobody_made_are_zero(log: KafkaLog) -> None:
     assert log.position("group", "nowhere", 0) == 0
     with pytest.raises(LogUnavailable, match=r"commit the position of group.*pitwatch topics check"):
         log.commit_position("group", Position("nowhere", 0, 3))
+
+
+def test_what_was_paused_for_its_backlog_is_read_again_from_another_place(
+    open_log: OpenKafkaLog, topic: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a worker does that drops a batch: it begins anew before what its reader has waiting."""
+    monkeypatch.setattr(kafka_reader, "_MOST_BYTES", 10_000)
+    monkeypatch.setattr(kafka_reader, "_LEAST_SHARE_BYTES", 10_000)
+    log = open_log(timeout_seconds=5)
+    sent = [("B01", b"%05d" % number * 20) for number in range(2_000)]
+    log.append(topic, sent)
+    # More places than there are readers, so that each has to leave one where much is waiting.
+    for place in range(1_000, 0, -100):
+        found = log.read(topic, 0, place, 1)
+        assert [record.offset for record in found] == [place]
