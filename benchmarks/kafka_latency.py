@@ -34,8 +34,8 @@ from schemas.log import EventLog, Record
 from schemas.topics import FACT_TOPICS, TABLE_EVENTS
 from schemas.wire import decode_fact
 
-PARTITIONS: Final = 12
-"""As many as a site has."""
+PARTITIONS: Final = KafkaSettings().partitions
+"""As many as a site has, unless it says otherwise."""
 
 WAIT_SECONDS: Final = 0.25
 READ_AT_ONCE: Final = 10_000

@@ -210,7 +210,7 @@ class KafkaSettings(StrictModel):
         default=10, ge=1, le=300, description="How long is waited for brokers before work is told to try again later."
     )
     partitions: int = Field(
-        default=12,
+        default=6,
         ge=1,
         le=1000,
         description="Partitions of each topic: so many workers can share the tables. For good from the first event on.",

@@ -13,6 +13,7 @@ from confluent_kafka.admin._config import ConfigResource
 from confluent_kafka.admin._resource import ResourceType
 from confluent_kafka.cimpl import NewTopic
 
+from processors.settings import KafkaSettings
 from schemas.log import MAX_MESSAGE_BYTES
 from tests.conftest import REPOSITORY
 from tests.deploy.compose import Service, read
@@ -125,7 +126,7 @@ def test_healthy_broker_answers_and_has_the_configuration(running: Running) -> N
     assert int(found["message.max.bytes"]) > MAX_MESSAGE_BYTES
     assert int(found["replica.fetch.max.bytes"]) > int(found["message.max.bytes"])
     admin.create_topics([NewTopic("table-events")])["table-events"].result()
-    assert len(admin.list_topics(timeout=30).topics["table-events"].partitions) == 12
+    assert len(admin.list_topics(timeout=30).topics["table-events"].partitions) == KafkaSettings().partitions
 
 
 def test_properties_ask_for_what_the_services_have() -> None:
