@@ -76,7 +76,7 @@ class TableFolds:
         """Fold a record. A table of which nothing can be used is not heard, however much it sends."""
         facts = fold.apply(record)
         self._since_snapshot[record.key] += 1
-        if not facts or any(fact.fact != "dead_letter" for fact in facts):
+        if not facts or not all(_is_refusal(fact) for fact in facts):
             self.heard[record.key] = record.appended_at
         return facts
 
@@ -183,3 +183,8 @@ class TableFolds:
             for table_id in unknown:
                 self._keep(table_id, TableFold(table_id, self._settings), partition, 0)
             self._fold_again(partition, unknown, end)
+
+
+def _is_refusal(fact: Fact) -> bool:
+    """Tell whether a fact says no more than that a message could not be used."""
+    return fact.fact == "dead_letter" or getattr(fact, "code", "") == "controller_replaced"

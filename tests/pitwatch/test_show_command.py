@@ -138,7 +138,7 @@ def test_the_table_is_drawn_in_both_languages(data: Path) -> None:
         "3 — 莊 Banker 300.00 0.00 0.00 企 standing",
         "○P/· · · · · · · · · · · · · · · · · · ·",
         "2026-01-15 20:00:00 UTC+8 3 2,160.00 -580.00 0.00 1",
-        "player 少派：應派 600，實派 300",
+        "閒 少派：應派 600，實派 300",
         "player underpaid: due 600, paid 300",
     ):
         assert line in lines, line
@@ -293,7 +293,7 @@ def test_a_round_tells_every_bet_with_what_was_due_and_paid(data: Path) -> None:
     assert (bet["bet_id"], bet["carried"], bet["result"]) == ("b3", True, "win")
     assert (bet["stake"], bet["due"], bet["paid"], bet["net"]) == (60_000, 60_000, 30_000, 60_000)
     (alert,) = found["alerts"]
-    assert alert["text_zh"] == "player 少派：應派 600，實派 300"
+    assert alert["text_zh"] == "閒 少派：應派 600，實派 300"
     assert alert["text_en"] == "player underpaid: due 600, paid 300"
 
 

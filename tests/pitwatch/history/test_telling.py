@@ -16,6 +16,7 @@ from pitwatch.history.fact_book import Scope
 from pitwatch.history.reader import Reader, find_events, tables_heard
 from pitwatch.history.telling import History, tell, with_evidence
 from processors.reconstruct.fold import FoldSettings, TableFold
+from processors.reconstruct.state import TableState
 from schemas.facts import AlertFact, BetFact, RoundFact, ShoeFact
 from schemas.log import EventLog, Record
 from schemas.topics import TABLE_EVENTS
@@ -46,11 +47,17 @@ def state_of(sent: list[Sent]) -> object:
     fold = TableFold("T1", SETTINGS)
     for offset, one in enumerate(sent):
         fold.apply(Record(TABLE_EVENTS, 0, offset, "T1", one.raw, one.arrives_at))
-    return msgspec.to_builtins(fold.state, str_keys=True)
+    return _plain(fold.state)
 
 
 def plain(history: History) -> object:
-    return msgspec.to_builtins(history.state, str_keys=True)
+    return _plain(history.state)
+
+
+def _plain(state: TableState) -> object:
+    """Return what is known of the table, but for when the log came to know of it."""
+    fields = msgspec.to_builtins(state, str_keys=True)
+    return {name: value for name, value in fields.items() if not name.endswith("last_appended_at")}
 
 
 def codes(history: History) -> list[str]:
