@@ -206,5 +206,6 @@ class SilenceWatch:
         self._changed.clear()
         self._saved_at = now
         for silence in due:
-            _logger.info("table_silent", **silence._asdict())
+            since = silence.since.isoformat()
+            _logger.info("table_silent", table_id=silence.table_id, last_event_id=silence.last_event_id, since=since)
         SILENCES.inc(len(due))
