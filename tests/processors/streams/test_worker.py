@@ -28,6 +28,7 @@ from tests.processors.notify.http_service import HttpService
 from tests.processors.streams.workers import (
     FAUST,
     PARTITIONS,
+    RECONSTRUCT,
     WorkerProcess,
     opened_log,
     prepare,
@@ -248,6 +249,27 @@ def test_workers_share_the_tables_and_take_over_from_one_that_is_killed(
         shows(right, played)
         assert right.stop() == 0
     assert len(silences(log)) == 1
+
+
+def test_silence_comes_round_to_people_through_the_fold(
+    cluster: Cluster, log: KafkaLog, service: HttpService, tmp_path: Path
+) -> None:
+    """A table falls silent; the worker writes that down, the fold makes an alert of it, the worker tells it."""
+    brisk = preset("macau").model_copy(update={"configuration_id": "brisk", "silence_limit_seconds": 5})
+    opening = [
+        event(1, "SIL-1", type="configuration_published", configuration=brisk.model_dump(mode="json"), follows=(0, 0)),
+        event(2, "SIL-1", type="table_opened"),
+    ]
+    log.append(TABLE_EVENTS, [("SIL-1", one) for one in opening])
+    with (
+        WorkerProcess(write_config(tmp_path / "folding", cluster, user="reconstruct"), RECONSTRUCT),
+        WorkerProcess(write_config(tmp_path / "watching", cluster, telling(service))) as worker,
+    ):
+        worker.wait_for(
+            lambda: any("SIL-1" in one.title + one.message for one in service.received), "word of the silence"
+        )
+    (told,) = [one for one in service.received if "SIL-1" in one.title + one.message]
+    assert "Table silent" in told.title + told.message
 
 
 def test_fausts_own_command_starts_the_same_worker(

@@ -30,14 +30,15 @@ SESSION_MS = 3_000
 """After so long a killed worker's partitions go to another."""
 
 PITWATCH = ("-c", "from pitwatch.cli import main; main()", "worker", "--config")
+RECONSTRUCT = (*PITWATCH[:2], "reconstruct", "--config")
 FAUST = ("-m", "faust", "-A", "processors.app", "worker")
 
 
 def prepare(cluster: Cluster) -> None:
-    """Make the topics, and let a user called faust do a worker's work and nothing else."""
+    """Make the topics, and let users called faust and reconstruct do their work and nothing else."""
     clients = Clients(cluster.bootstrap, {}, "tests", 30)
     create_topics(clients, layouts(KafkaSettings(partitions=PARTITIONS, replication_factor=1), None))
-    create_acls(clients, list(grants({"faust": "User:faust"})))
+    create_acls(clients, list(grants({role: f"User:{role}" for role in ("faust", "reconstruct")})))
 
 
 @contextmanager
@@ -48,9 +49,15 @@ def opened_log(cluster: Cluster) -> Iterator[KafkaLog]:
 
 
 def write_config(
-    folder: Path, cluster: Cluster, further: str = "", *, timeout_seconds: int = 10, stalled_after_seconds: int = 60
+    folder: Path,
+    cluster: Cluster,
+    further: str = "",
+    *,
+    user: str = "faust",
+    timeout_seconds: int = 10,
+    stalled_after_seconds: int = 60,
 ) -> Path:
-    """Write a worker's settings, who logs in as faust; its data are in `folder`."""
+    """Write the settings of a worker that logs in as `user`; its data are in `folder`."""
     folder.mkdir(parents=True, exist_ok=True)
     config = folder / "pitwatch.toml"
     config.write_text(f"""
@@ -64,8 +71,8 @@ timeout_seconds = {timeout_seconds}
 [kafka.properties]
 "security.protocol" = "SASL_PLAINTEXT"
 "sasl.mechanism" = "PLAIN"
-"sasl.username" = "faust"
-"sasl.password" = "${{FAUST_PASSWORD}}"
+"sasl.username" = "{user}"
+"sasl.password" = "${{USERS_PASSWORD}}"
 "session.timeout.ms" = "{SESSION_MS}"
 "heartbeat.interval.ms" = "500"
 
@@ -87,7 +94,7 @@ class WorkerProcess:
         environment = {
             **os.environ,
             "PYTHONPATH": str(REPOSITORY),
-            "FAUST_PASSWORD": "faust-secret",
+            "USERS_PASSWORD": "reconstruct-secret" if program == RECONSTRUCT else "faust-secret",
             CONFIG_VARIABLE: str(config),
         }
         with self._log.open("wb") as log:
