@@ -7,7 +7,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from processors.logs.kafka_clients import Clients
 from processors.reconstruct.fold import FoldSettings, TableFold
 from processors.settings import KafkaSettings
 from processors.topics import create_topics, layouts
-from schemas.log import EventLog, Record
+from schemas.log import EventLog, Position, Record
 from schemas.topics import FACT_TOPICS, TABLE_EVENTS
 from schemas.wire import encode
 
@@ -160,6 +160,10 @@ def facts_of_the_pure_fold(log: EventLog, settings: FoldSettings) -> Facts:
     return found
 
 
-def behind(log: EventLog, group: str, topic: str) -> int:
-    """Return how many records of a topic a group has not committed."""
-    return sum(log.end(topic, one) - log.position(group, topic, one) for one in log.partitions(topic))
+def is_behind(log: EventLog, group: str, topics: Sequence[str]) -> bool:
+    """Tell whether there are records in the topics that a group has not committed."""
+    # Not by the end's offset, which may lie behind the mark of a transaction.
+    places = [
+        Position(topic, one, log.position(group, topic, one)) for topic in topics for one in log.partitions(topic)
+    ]
+    return bool(log.wait_any(places, 0.0))

@@ -22,9 +22,9 @@ from tests.kafka.broker import Cluster, free_ports
 from tests.kafka.programs import (
     SESSION,
     Program,
-    behind,
     facts,
     facts_of_the_pure_fold,
+    is_behind,
     make_topics,
     records,
     running,
@@ -88,7 +88,7 @@ def append(log: KafkaLog, sent: list[tuple[str, bytes]]) -> None:
 
 
 def folded(log: KafkaLog) -> bool:
-    return behind(log, GROUP, TABLE_EVENTS) == 0
+    return not is_behind(log, GROUP, [TABLE_EVENTS])
 
 
 def owned(program: Program) -> int:
