@@ -272,6 +272,35 @@ def test_open_table_is_silent_after_its_limit_and_told_once(log: FailingLog) -> 
 
 
 @pytest.mark.parametrize("restarted", [False, True])
+def test_late_events_that_nothing_follows_are_told_after_the_limit(log: FailingLog, restarted: bool) -> None:
+    """The first of a burst at once; the others wait for the table's next word, and for no longer than a gap would."""
+    reconstructor = Reconstructor(log, FoldSettings())
+    open_table(log)
+    send(log, event(6))
+    reconstructor.step()
+    log.now += 6 * SECOND
+    send(log, event(7))
+    reconstructor.step()
+    assert alert_codes(log) == ["telemetry_gap"]
+    send(log, *(event(seq) for seq in (2, 3, 4, 5)))
+    reconstructor.step()
+    told = len(alert_codes(log))
+    if restarted:
+        reconstructor.save_all()
+        reconstructor = Reconstructor(log, FoldSettings())
+        reconstructor.claim()
+        reconstructor.take_up_all()
+    assert reconstructor.overdue(log.now + 5 * SECOND) == []
+    log.now += 6 * SECOND
+    events = reconstructor.overdue(log.now)
+    assert given_up(events) == [("T01", 1, 5)]
+    log.append(TABLE_EVENTS, events)
+    reconstructor.step()
+    assert len(alert_codes(log)) > told, "the gap is no gap any more"
+    assert reconstructor.overdue(log.now) == []
+
+
+@pytest.mark.parametrize("restarted", [False, True])
 def test_table_of_which_everything_is_refused_is_silent(log: FailingLog, restarted: bool) -> None:
     """A replaced controller, say, whose boot count was set back."""
     reconstructor = Reconstructor(log, FoldSettings())
