@@ -3,7 +3,9 @@
 PYTHON ?= python3
 DEMO_ARGS ?= --rounds 100
 BENCH_ARGS ?=
+SOAK_ARGS ?=
 KAFKA_BENCH_ARGS ?=
+SOAK_ARGS ?=
 # single: one Kafka and one ClickHouse; cluster: three and two.
 LAYOUT ?= single
 # Tests keep to their own folders, so files may run side by side; a file stays in one process.
@@ -15,7 +17,7 @@ RUNNABLE := $(or $(wildcard .venv/.dev),.venv/.embedded)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint bench up down constraints clean
+.PHONY: help demo test lint bench soak up down constraints clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -34,6 +36,9 @@ lint: .venv/.dev ## Check style, layout and types
 bench: .venv/.bench .venv/quix/.ready ## Measure side by side, in one run (BENCH_ARGS="...", KAFKA_BENCH_ARGS="...")
 	@$(BIN)/python -m benchmarks $(BENCH_ARGS)
 	@$(BIN)/python -m benchmarks.kafka $(KAFKA_BENCH_ARGS)
+
+soak: .venv/.dev ## Play a floor for ten minutes while everything is killed at random (SOAK_ARGS="...")
+	@$(BIN)/python -m tests.simulation.soak $(SOAK_ARGS)
 
 up: ## Start servers, workers and Grafana in containers (LAYOUT=single or cluster)
 	@$(PYTHON) deploy/make_env.py --layout $(LAYOUT) .env
