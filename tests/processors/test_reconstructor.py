@@ -404,3 +404,52 @@ def test_configuration_is_published_where_another_is_in_force(log: FailingLog) -
     restarted.claim()
     assert restarted.to_publish([*changed, entries[1]], NOON + SECOND) == []
     assert log.position(GROUP, TABLE_EVENTS, 0) == Position(TABLE_EVENTS, 0, log.end(TABLE_EVENTS, 0)).offset
+
+
+# -- folds that are taken up -------------------------------------------------------------------------------------------
+
+
+def test_crash_folds_again_what_came_since_the_snapshots(log: FailingLog) -> None:
+    log.append(TABLE_EVENTS, MESSAGES)
+    before = Reconstructor(log, FoldSettings(), batch_events=50)
+    while before.step().events:
+        pass
+    after = Reconstructor(log, FoldSettings())
+    after.claim()
+    after.take_up_all()
+    assert 0 < after.tables.folded_again <= len(MESSAGES)
+    assert {key: fold.snapshot() for key, fold in after.folds.items()} == {
+        key: fold.snapshot() for key, fold in before.folds.items()
+    }
+
+
+def test_lost_snapshots_are_noticed_and_everything_is_folded_again(log: FailingLog) -> None:
+    log.append(TABLE_EVENTS, MESSAGES[:200])
+    Reconstructor(log, FoldSettings()).step()
+    for key, _ in list(log.states(GROUP)):
+        log.forget_state(GROUP, key)
+    log.append(TABLE_EVENTS, MESSAGES[200:])
+    restarted = Reconstructor(log, FoldSettings())
+    restarted.claim()
+    with capture_logs() as logs:
+        restarted.step()
+    assert [entry["event"] for entry in logs if entry["log_level"] == "warning"] == ["snapshots_missing"]
+    assert log.facts() == of_the_pure_fold(log.read(TABLE_EVENTS, 0, 0, 1_000))
+
+
+def test_quiet_tables_snapshot_is_renewed_so_that_nobody_has_to_read_far(log: FailingLog) -> None:
+    reconstructor = Reconstructor(log, FoldSettings(), snapshot_events=10)
+    open_table(log, "QUIET")
+    open_table(log, "BUSY")
+    reconstructor.step()
+
+    def saved_at() -> int:
+        return read_back(log.state(GROUP, "QUIET") or b"").offset
+
+    seen = {saved_at()}
+    for seq in range(2, 100):
+        send(log, event(seq, "BUSY"), key="BUSY")
+        reconstructor.step()
+        seen.add(saved_at())
+        assert log.end(TABLE_EVENTS, 0) - saved_at() <= 2 * 10 * 2 + 1
+    assert len(seen) > 1

@@ -1,0 +1,298 @@
+"""The worker that shares tables with others: what it takes over, drops, writes down and waits out."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from structlog.testing import capture_logs
+
+from processors.fold_snapshots import read_back
+from processors.logs.kafka_member import Change, OnRelease, Partition
+from processors.logs.sqlite import SqliteLog
+from processors.logs.transaction import CollectedTransaction
+from processors.metrics import RECONSTRUCT_FENCED, RECONSTRUCT_PARTITIONS, RECONSTRUCT_TROUBLED
+from processors.reconstruct_worker import ReconstructWorker
+from processors.reconstructor import GROUP
+from processors.settings import PipelineSettings, Settings
+from schemas.log import Fenced, LogError, LogUnavailable, Position
+from schemas.topics import TABLE_EVENTS
+from schemas.wire import decode_event
+from tests.producers.table import event
+
+NOON = datetime(2026, 1, 15, 12, tzinfo=UTC)
+SECOND = timedelta(seconds=1)
+MINE = Partition(TABLE_EVENTS, 0)
+
+
+class Member:
+    """A place in a group; each poll brings the next of `changes`."""
+
+    def __init__(self, log: "SharedLog", on_release: OnRelease | None) -> None:
+        self._log = log
+        self._on_release = on_release
+        self.left = False
+
+    def poll(self, seconds: float = 0.0) -> Change:
+        self._log.fail_once("poll")
+        change = self._log.changes.pop(0) if self._log.changes else Change()
+        if change.lost and self._on_release is not None:
+            self._on_release(change.lost)
+        for place in change.lost:
+            self._log.mine.remove(place.partition)
+        self._log.mine += [place.partition for place in change.gained]
+        return change
+
+    def leave(self) -> None:
+        if self._on_release is not None and self._log.mine:
+            self._on_release([Partition(TABLE_EVENTS, one) for one in self._log.mine])
+        self.left = True
+
+
+class SharedLog(SqliteLog):
+    """A log whose partitions are shared; what is in `failures` is raised once where it says."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path, clock=lambda: self.now)
+        self.now = NOON
+        self.mine: list[int] = []
+        self.changes = [Change(gained=(MINE,))]
+        self.failures: dict[str, LogError] = {}
+        self.claims = 0
+        self.members: list[Member] = []
+
+    def fail_once(self, where: str) -> None:
+        if (error := self.failures.pop(where, None)) is not None:
+            raise error
+
+    def partitions(self, topic: str) -> Sequence[int]:
+        return self.mine if topic == TABLE_EVENTS else [0]
+
+    def join(self, group: str, topics: Sequence[str], on_release: OnRelease | None = None) -> Member:
+        assert (group, list(topics)) == (GROUP, [TABLE_EVENTS])
+        self.fail_once("join")
+        self.members.append(Member(self, on_release))
+        return self.members[-1]
+
+    def claim(self, group: str) -> None:
+        self.claims += 1
+        super().claim(group)
+
+    @contextmanager
+    def transaction(self, group: str) -> Iterator[CollectedTransaction]:
+        with super().transaction(group) as transaction:
+            yield transaction
+            self.fail_once("commit")
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Iterator[SharedLog]:
+    with closing(SharedLog(tmp_path / "log.sqlite")) as log:
+        yield log
+
+
+@pytest.fixture
+def shares() -> list[Sequence[int]]:
+    """What the worker said it has."""
+    return []
+
+
+@pytest.fixture
+def worker(log: SharedLog, shares: list[Sequence[int]]) -> ReconstructWorker:
+    settings = Settings(pipeline=PipelineSettings(gap_limit_ms=4_000, batch_events=50))
+    return ReconstructWorker(log, settings, lambda one: shares.append(list(one)), clock=lambda: log.now)
+
+
+def send(log: SharedLog, *raw: bytes) -> None:
+    log.append(TABLE_EVENTS, [("T01", one) for one in raw])
+
+
+def opening() -> bytes:
+    return event(1, type="table_opened", follows=(0, 0))
+
+
+def committed(log: SharedLog) -> int:
+    return log.position(GROUP, TABLE_EVENTS, 0)
+
+
+def saved_at(log: SharedLog) -> dict[str, int]:
+    return {key: read_back(snapshot).offset for key, snapshot in log.states(GROUP)}
+
+
+def until_idle(worker: ReconstructWorker) -> None:
+    while worker.step():
+        pass
+
+
+def test_it_folds_what_it_has_and_tells_whether_there_was_anything(
+    log: SharedLog, worker: ReconstructWorker, shares: list[Sequence[int]]
+) -> None:
+    send(log, opening(), event(2))
+    assert worker.step()
+    assert not worker.step()
+    assert committed(log) == 2
+    assert shares == [[], [0]]
+    assert RECONSTRUCT_PARTITIONS._value.get() == 1
+    assert log.claims == 1
+
+
+def test_worker_without_a_share_waits(log: SharedLog, worker: ReconstructWorker, shares: list[Sequence[int]]) -> None:
+    log.changes.clear()
+    send(log, opening())
+    assert not worker.step()
+    assert (committed(log), shares) == (0, [[]])
+
+
+def test_what_is_lost_is_written_down_and_what_is_gained_begins_where_it_was_left(
+    log: SharedLog, worker: ReconstructWorker
+) -> None:
+    send(log, opening(), event(2))
+    until_idle(worker)
+    log.changes.append(Change(lost=(MINE,)))
+    assert not worker.step()
+    assert saved_at(log) == {"T01": 2}
+    assert worker.reconstructor.folds == {}
+    # Another folds on meanwhile.
+    send(log, event(3), event(4))
+    settings = Settings()
+    other = ReconstructWorker(log, settings)
+    log.changes.append(Change(gained=(MINE,)))
+    until_idle(other)
+    log.mine.clear()
+    log.changes.append(Change(gained=(MINE,)))
+    send(log, event(5))
+    log.claim(GROUP)
+    worker._claimed = False
+    until_idle(worker)
+    assert committed(log) == 5
+    assert worker.reconstructor.folds["T01"].state.last_event_id == "T01:1:5"
+
+
+@pytest.mark.parametrize("where", ["commit", "poll"])
+def test_fenced_worker_drops_what_it_computed_and_claims_anew(
+    log: SharedLog, worker: ReconstructWorker, where: str
+) -> None:
+    send(log, opening())
+    until_idle(worker)
+    before = RECONSTRUCT_FENCED._value.get()
+    send(log, event(2), event(3))
+    log.failures[where] = Fenced("another has it")
+    assert worker.step()
+    assert committed(log) == 1
+    assert worker.reconstructor.folds == {}
+    assert RECONSTRUCT_FENCED._value.get() == before + 1
+    until_idle(worker)
+    assert (committed(log), log.claims) == (3, 2)
+
+
+@pytest.mark.parametrize("where", ["join", "poll", "commit"])
+def test_outage_is_told_and_waited_out(log: SharedLog, worker: ReconstructWorker, where: str) -> None:
+    send(log, opening())
+    log.failures[where] = LogUnavailable("no broker answers")
+    with pytest.raises(LogUnavailable):
+        until_idle(worker)
+    assert RECONSTRUCT_TROUBLED._value.get() == 1
+    until_idle(worker)
+    assert RECONSTRUCT_TROUBLED._value.get() == 0
+    assert committed(log) == 1
+
+
+def gap_events(log: SharedLog) -> list[str]:
+    types = [decode_event(record.value).type for record in log.read(TABLE_EVENTS, 0, 0, 100)]
+    return [one for one in types if one in {"gap_expired", "table_silent"}]
+
+
+def test_gap_is_given_up_in_the_log_and_silence_is_not_its_business(log: SharedLog, worker: ReconstructWorker) -> None:
+    send(log, opening(), event(4))
+    until_idle(worker)
+    log.now += 3 * SECOND
+    until_idle(worker)
+    assert gap_events(log) == []
+    log.now += 3600 * SECOND
+    until_idle(worker)
+    assert gap_events(log) == ["gap_expired"]
+    log.now += 3600 * SECOND
+    until_idle(worker)
+    assert gap_events(log) == ["gap_expired"]
+
+
+@pytest.mark.parametrize("what", ["a move", "an outage"])
+def test_tables_get_their_time_after(log: SharedLog, worker: ReconstructWorker, what: str) -> None:
+    """They kept their events while nobody took them, and are about to send what is missing."""
+    send(log, opening(), event(4))
+    until_idle(worker)
+    log.now += 3600 * SECOND
+    if what == "a move":
+        log.changes += [Change(gained=(), lost=(MINE,)), Change(gained=(MINE,))]
+        worker._next_look = log.now
+        worker.step()
+    else:
+        log.failures["poll"] = LogUnavailable("no broker answers")
+        with pytest.raises(LogUnavailable):
+            worker.step()
+    until_idle(worker)
+    assert gap_events(log) == []
+    log.now += 5 * SECOND
+    until_idle(worker)
+    assert gap_events(log) == ["gap_expired"]
+
+
+def test_clock_that_was_set_back_stops_nothing(log: SharedLog, worker: ReconstructWorker) -> None:
+    send(log, opening(), event(4))
+    log.now += 3600 * SECOND
+    until_idle(worker)
+    log.now -= 1800 * SECOND
+    until_idle(worker)
+    assert gap_events(log) == []
+    worker.reconstructor.listen_from(NOON)
+    log.now += 2 * SECOND
+    until_idle(worker)
+    assert gap_events(log) == ["gap_expired"]
+
+
+@pytest.mark.parametrize("failure", [None, Fenced("another has it"), LogUnavailable("no broker answers")])
+def test_close_writes_the_folds_down_where_it_can(
+    log: SharedLog, worker: ReconstructWorker, failure: LogError | None
+) -> None:
+    send(log, opening(), event(2))
+    until_idle(worker)
+    send(log, event(3))
+    until_idle(worker)
+    if failure is not None:
+        log.failures["commit"] = failure
+    with capture_logs() as logs:
+        worker.close()
+    assert log.members[0].left
+    assert saved_at(log) == {"T01": 2 if failure else 3}
+    assert [entry["event"] for entry in logs] == (["folds_not_saved"] if failure else [])
+
+
+def test_abandoned_worker_writes_nothing_more(log: SharedLog, worker: ReconstructWorker) -> None:
+    send(log, opening(), event(2))
+    until_idle(worker)
+    send(log, event(3))
+    until_idle(worker)
+    worker.abandon()
+    worker.close()
+    assert log.members[0].left
+    assert saved_at(log) == {"T01": 2}
+
+
+def test_worker_that_never_joined_closes(worker: ReconstructWorker) -> None:
+    worker.close()
+
+
+def test_positions_are_committed_with_every_batch(log: SharedLog, worker: ReconstructWorker) -> None:
+    places: list[Position] = []
+    commit: Callable[[CollectedTransaction, Position], None] = CollectedTransaction.commit
+
+    def noted(transaction: CollectedTransaction, position: Position) -> None:
+        places.append(position)
+        commit(transaction, position)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(CollectedTransaction, "commit", noted)
+        send(log, opening())
+        until_idle(worker)
+    assert places == [Position(TABLE_EVENTS, 0, 1)]
