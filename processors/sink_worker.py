@@ -49,6 +49,17 @@ class Alone:
         """Do nothing."""
 
 
+OnShare = Callable[[str, Sequence[tuple[str, int]]], None]
+"""Told, whenever it may be another, of the group and the topics' partitions that are to be moved on now.
+
+None are while the worker waits for the store: who watches it must not take that for standing still.
+"""
+
+
+def untold(_group: str, _places: Sequence[tuple[str, int]]) -> None:
+    """Tell nobody."""
+
+
 Check = Callable[[str], None]
 """Raises what stands against filling the store as the group of this name; asked at the start and now and then."""
 
@@ -74,12 +85,15 @@ class SinkWorker:
         open_store: Callable[[], ClickHouseStore],
         join: Join = alone,
         check: Check = nothing_against,
+        on_share: OnShare = untold,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._log = log
         self._open_store = open_store
         self._join = join
         self._check = check
+        self._on_share = on_share
+        self._told: Sequence[tuple[str, int]] | None = None
         self._clock = clock
         self._store: ClickHouseStore | None = None
         self._membership: Membership | None = None
@@ -95,9 +109,16 @@ class SinkWorker:
             moved = self._step()
         except OUTAGES:
             SINK_TROUBLED.set(1)
+            self._tell(())
             raise
         SINK_TROUBLED.set(0)
+        self._tell(self._sink.places() if self._sink is not None else ())
         return moved
+
+    def _tell(self, places: Sequence[tuple[str, int]]) -> None:
+        if self._sink is not None and places != self._told:
+            self._on_share(self._sink.group, places)
+            self._told = places
 
     def close(self) -> None:
         """Let go of the store; the log is its owner's."""

@@ -46,13 +46,15 @@ def reconstruct(
         url = opened.enter_context(monitored(settings.monitoring, lambda: standing.troubles() | watchdog.troubles()))
         opened.enter_context(tuned())
         loop = Loop("reconstruct", worker.step, standing, OUTAGES)
-        for one in (loop, Loop("watchdog", watchdog.step, standing, OUTAGES)):
+        watching = Loop("watchdog", watchdog.step, standing, OUTAGES)
+        for one in (loop, watching):
             one.start()
         logger.info("running", kafka=settings.kafka.bootstrap, monitoring=url)
         stop.wait(standing.stopping)
         logger.info("stopping", signal=stop.signal)
         standing.stopping.set()
-        loop.join(STOP_SECONDS)
+        for one in (loop, watching):
+            one.join(STOP_SECONDS)
         if loop.is_alive():
             logger.error("loop_hangs", loop=loop.name)
             worker.abandon()

@@ -13,8 +13,12 @@ from pitwatch.signals import Stop
 from pitwatch.workplace import server_settings_for
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from processors.loops import Standing
     from processors.settings import Settings
     from processors.sink_worker import SinkWorker
+    from processors.streams.watchdog import Watchdog
 
 STOP_SECONDS = 60.0
 """How long a stop waits for the insert under way."""
@@ -37,8 +41,9 @@ def sink(
     settings = server_settings_for(data, config)
     stop, standing = Stop(), Standing()
     with ExitStack() as opened:
-        worker = _worker(settings, opened, from_kafka=data is None)
-        url = opened.enter_context(monitored(settings.monitoring, standing.troubles))
+        watch = _Watch(settings, opened, standing)
+        worker = _worker(settings, opened, watch, from_kafka=data is None)
+        url = opened.enter_context(monitored(settings.monitoring, watch.troubles))
         loop = Loop("sink", worker.step, standing, OUTAGES)
         loop.start()
         logger.info("running", store=settings.store.url, monitoring=url)
@@ -50,7 +55,46 @@ def sink(
     logger.info("stopped")
 
 
-def _worker(settings: "Settings", opened: ExitStack, *, from_kafka: bool) -> "SinkWorker":
+class _Watch:
+    """The watchdog of a sink that shares Kafka's partitions, once the store has told which group that is."""
+
+    def __init__(self, settings: "Settings", opened: ExitStack, standing: "Standing") -> None:
+        self._settings = settings
+        self._opened = opened
+        self._standing = standing
+        self._dog: Watchdog | None = None
+
+    def troubles(self) -> dict[str, str]:
+        """Return what can't work now, or stands still."""
+        return self._standing.troubles() | (self._dog.troubles() if self._dog is not None else {})
+
+    def share(self, group: str, places: "Sequence[tuple[str, int]]") -> None:
+        """Watch these partitions from now on."""
+        from processors.streams.watchdog import Share
+
+        if self._dog is None:
+            self._dog = self._start(group)
+        self._dog.assigned(Share(*place) for place in places)
+
+    def _start(self, group: str) -> "Watchdog":
+        from processors.logs.kafka_opening import open_kafka_log
+        from processors.loops import Loop
+        from processors.sink_worker import OUTAGES
+        from processors.store.sink import TOPICS
+        from processors.streams.watchdog import Watchdog
+
+        # A client of its own: what the worker's client believes is what is in doubt.
+        log = self._opened.enter_context(open_kafka_log(self._settings.kafka))
+        limit_seconds = self._settings.monitoring.stalled_after_seconds
+        dog = Watchdog(log, group, [topic for _, topic in TOPICS], limit_seconds, self._standing.stopping)
+        loop = Loop("watchdog", dog.step, self._standing, OUTAGES)
+        loop.start()
+        # It ends before its log does.
+        self._opened.callback(loop.join, STOP_SECONDS)
+        return dog
+
+
+def _worker(settings: "Settings", opened: ExitStack, watch: _Watch, *, from_kafka: bool) -> "SinkWorker":
     from processors.sink_worker import SinkWorker
     from processors.store.clickhouse import ClickHouseStore
 
@@ -61,7 +105,7 @@ def _worker(settings: "Settings", opened: ExitStack, *, from_kafka: bool) -> "Si
         from processors.logs.kafka_opening import open_kafka_log
 
         shared = opened.enter_context(open_kafka_log(settings.kafka))
-        return opened.enter_context(closing(SinkWorker(shared, open_store, shared.join)))
+        return opened.enter_context(closing(SinkWorker(shared, open_store, shared.join, on_share=watch.share)))
     from processors.data_directory import check_fillable, check_there, open_log
 
     directory = settings.data_directory

@@ -100,6 +100,10 @@ class Sink:
         for topic, partition in kept:
             SINK_BEHIND.remove(topic, str(partition))
 
+    def places(self) -> list[tuple[str, int]]:
+        """Return the topics' partitions that this worker moves."""
+        return [(stream.topic, stream.partition) for stream in self._streams]
+
     def _stream(self, kind: str, topic: str, partition: int) -> Stream:
         return Stream(kind, topic, partition, self._log.position(self.group, topic, partition))
 

@@ -226,3 +226,27 @@ class TestSharing:
         log.append("bets", bets(1))
         assert not SinkWorker(log, lambda: cast(ClickHouseStore, server)).step()
         assert server.inserts == []
+
+
+class TestWatched:
+    def test_share_is_told_and_none_while_the_store_is_away(self, log: SharedLog, server: Server) -> None:
+        told: list[tuple[str, int]] = []
+        worker = SinkWorker(
+            log,
+            lambda: cast(ClickHouseStore, server),
+            on_share=lambda group, places: told.append((group, len(places))),
+        )
+        log.append("bets", bets(1))
+        worker.step()
+        worker.step()
+        assert told == [("sink-first", len(TOPICS))]
+        log.append("bets", bets(1))
+        server.away = True
+        worker._sink._interval_seconds = 0.0  # type: ignore[union-attr]  # it has stepped
+        for stream in worker._sink._streams:  # type: ignore[union-attr]
+            stream.due_at = 0.0
+        with pytest.raises(StoreUnavailable):
+            worker.step()
+        server.away = False
+        worker.step()
+        assert told[1:] == [("sink-first", 0), ("sink-first", len(TOPICS))]
