@@ -1,6 +1,5 @@
 """The event log of the distributed runtime: topics of an Apache Kafka cluster, for one worker among many."""
 
-import socket
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -21,7 +20,6 @@ from processors.logs.kafka_readers import Readers
 from processors.logs.kafka_states import States
 from processors.logs.kafka_visibility import Visibility
 from processors.logs.transaction import CollectedTransaction, Messages, check_lengths
-from processors.settings import KafkaSettings
 from schemas.log import Fenced, LogError, LogUnavailable, Position, Record
 from schemas.topics import TABLE_STATES
 
@@ -324,13 +322,3 @@ class KafkaLog:
 
 def _listed(offsets: dict[tuple[str, int], int]) -> list[TopicPartition]:
     return [TopicPartition(topic, partition, offset) for (topic, partition), offset in offsets.items()]
-
-
-def open_kafka_log(settings: KafkaSettings) -> KafkaLog:
-    """Return the log that the settings name, for a worker called as they say or after its host."""
-    return KafkaLog(
-        settings.bootstrap,
-        worker_id=settings.worker_id or socket.gethostname(),
-        properties=settings.plain_properties(),
-        timeout_seconds=settings.timeout_seconds,
-    )
