@@ -15,7 +15,6 @@ from pitwatch.signals import Stop
 if TYPE_CHECKING:
     from processors.settings import Settings
     from producers.gateway.appender import Opening
-    from schemas.log import EventLog
 
 
 def gateway(
@@ -29,6 +28,7 @@ def gateway(
     Without kafka.bootstrap it writes the data directory's log, while no pipeline runs there.
     """
     from pitwatch.gateway import gateway_app, warn_of_silent_tables
+    from processors.event_log import event_log
     from processors.monitoring import monitored
     from processors.settings_file import load_settings
     from producers.gateway.server import run_gateway
@@ -39,28 +39,14 @@ def gateway(
     warn_of_silent_tables(settings)
     stop = Stop()
     with ExitStack() as opened:
-        app = gateway_app(settings, _log(settings, opened), _configurations_first(settings))
+        log = opened.enter_context(event_log(settings))
+        app = gateway_app(settings, log, _configurations_first(settings))
         url = opened.enter_context(run_gateway(app, settings.gateway.host, settings.gateway.port))
         monitoring = opened.enter_context(monitored(settings.monitoring, app.state.gateway.troubles))
         logger.info("running", gateway=url, monitoring=monitoring, tables=len(settings.floor.tables))
         stop.wait(threading.Event())
         logger.info("stopping", signal=stop.signal)
     logger.info("stopped")
-
-
-def _log(settings: "Settings", opened: ExitStack) -> "EventLog":
-    """Open the log that the settings name; the one in a data directory is then locked against other writers."""
-    if settings.kafka.is_set:
-        from processors.logs.kafka_opening import open_kafka_log
-
-        # Beside the log lies what the gateway remembers of it.
-        settings.data_directory.mkdir(parents=True, exist_ok=True)
-        return opened.enter_context(open_kafka_log(settings.kafka))
-    from processors.data_directory import open_log
-    from processors.logs.lock import lock_data_directory
-
-    opened.enter_context(lock_data_directory(settings.data_directory))
-    return opened.enter_context(open_log(settings.data_directory))
 
 
 def _configurations_first(settings: "Settings") -> "Opening":
