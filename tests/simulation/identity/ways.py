@@ -22,7 +22,7 @@ from tests.pitwatch.store_server import Server, serving_store
 from tests.simulation.identity.event_file import EventFile
 from tests.simulation.identity.outcome import Outcome, outcome
 
-PARTITIONS = 6
+PARTITIONS = 4
 PORTIONS = 10
 """The file is sent in so many portions; what disturbs comes between them."""
 
