@@ -86,11 +86,14 @@ class ReconstructWorker:
         self._member: Membership | None = None
         self._claimed = False
         self._abandoned = False
+        self._gained: list[Partition] = []
+        self._share: Sequence[int] | None = None
         self.reconstructor = Reconstructor(
             log,
             FoldSettings(pipeline.gap_limit_ms, pipeline.revision_rounds),
             batch_events=pipeline.batch_events,
             snapshot_events=pipeline.snapshot_interval_events,
+            on_page=self._stay,
         )
 
     def step(self) -> bool:
@@ -123,7 +126,12 @@ class ReconstructWorker:
 
     def _step(self) -> bool:
         self._take_part()
+        self._tell_share()
+        # This may take long; a watchdog is told of what is taken up only then.
+        self.reconstructor.take_up_all()
+        self._tell_share()
         done = self.reconstructor.step()
+        RECONSTRUCT_PARTITIONS.set(len(self.reconstructor.places()))
         RECONSTRUCT_TABLES.set(len(self.reconstructor.folds))
         if done.events < self._batch_events:
             self._give_up_gaps()
@@ -134,9 +142,9 @@ class ReconstructWorker:
     def _take_part(self) -> None:
         if self._member is None:
             self._member = self._log.join(GROUP, [TABLE_EVENTS], self._release)
-            # Where there are more workers than partitions it may stay at that.
-            self._on_share(())
         change = self._member.poll()
+        gained, self._gained = (*self._gained, *change.gained), []
+        change = Change(gained, change.lost)
         if not self._claimed:
             # Before anything is read: it ends what a former self of this name may have left open.
             self._log.claim(GROUP)
@@ -144,12 +152,25 @@ class ReconstructWorker:
         if change.gained or change.lost:
             self._take_over(change)
 
+    def _stay(self) -> None:
+        """Stay in the group while folds are taken up. Raises `Fenced` where they may be another's meanwhile."""
+        assert self._member is not None
+        change = self._member.poll()
+        self._gained += change.gained
+        if change.lost:
+            raise Fenced(f"partitions {[place.partition for place in change.lost]} were given to another meanwhile")
+
+    def _tell_share(self) -> None:
+        # Where there are more workers than partitions it may stay at none.
+        share = sorted(self.reconstructor.places())
+        if share != self._share:
+            self._on_share(share)
+            self._share = share
+
     def _take_over(self, change: Change) -> None:
         """Begin anew with what was gained, from what its former owner committed, and forget what was lost."""
         self.reconstructor.forget({place.partition for place in (*change.gained, *change.lost)})
         owned = self._log.partitions(TABLE_EVENTS)
-        RECONSTRUCT_PARTITIONS.set(len(owned))
-        self._on_share(owned)
         _logger.info(
             "partitions_moved",
             gained=[place.partition for place in change.gained],

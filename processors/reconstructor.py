@@ -19,7 +19,7 @@ from processors.metrics import (
 )
 from processors.own_events import Message, OwnEvents
 from processors.reconstruct.fold import FoldSettings, TableFold
-from processors.table_folds import GROUP, MARK, RECORDS_PER_READ, TableFolds
+from processors.table_folds import GROUP, MARK, RECORDS_PER_READ, OnPage, TableFolds, go_on
 from schemas.configuration import TableConfiguration, TableEntry
 from schemas.facts import DeadLetterFact, Fact
 from schemas.log import EventLog, Position, Record, Transaction
@@ -55,13 +55,14 @@ class Reconstructor:
         batch_events: int = 5_000,
         snapshot_events: int = 2_048,
         on_facts: OnFacts | None = None,
+        on_page: OnPage = go_on,
     ) -> None:
         self._log = log
         self._settings = settings
         self._batch_events = batch_events
         self._on_facts = on_facts
         self._own = OwnEvents()
-        self.tables = TableFolds(log, settings, snapshot_events)
+        self.tables = TableFolds(log, settings, snapshot_events, on_page)
         self.repeats = 0
         """Records folded by this object that said nothing new."""
         self._offsets: dict[int, int] = {}

@@ -6,7 +6,7 @@ before; since the fold is pure, what comes next is what would have come. So snap
 """
 
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Final
 
@@ -30,14 +30,29 @@ _STALE_AFTER: Final = 2
 """A quiet table's snapshot is renewed when its partition has moved so many times as far as all its tables' snapshots
 are apart; else the next owner would have to read all that came since."""
 
+SAVE_EVERY_RECORDS: Final = 500_000
+"""Records after which folds that are being taken up are written down halfway. After an update that changed what a fold
+consists of, all that ever came is folded again, which may take hours; whoever is stopped then goes on from there."""
+
+SAVED_AT_ONCE: Final = 50
+"""Folds in one transaction then: a full one is some hundred kilobytes long."""
+
+OnPage = Callable[[], None]
+"""Called now and then while folds are taken up, which may take long; what it raises ends that."""
+
 _logger: Final = structlog.get_logger(__name__)
+
+
+def go_on() -> None:
+    """Let folds be taken up."""
 
 
 class TableFolds:
     """Folds by table. One thread uses it; methods that ask the log may raise `LogUnavailable`."""
 
-    def __init__(self, log: EventLog, settings: FoldSettings, snapshot_events: int) -> None:
+    def __init__(self, log: EventLog, settings: FoldSettings, snapshot_events: int, on_page: OnPage = go_on) -> None:
         self._log = log
+        self._on_page = on_page
         self._settings = settings
         self._snapshot_events = snapshot_events
         self.folds: dict[str, TableFold] = {}
@@ -158,18 +173,20 @@ class TableFolds:
     def _fold_again(self, partition: int, begins: Mapping[str, int], end: int) -> None:
         """Fold each table's records from its offset on once more, in one pass over the partition up to `end`."""
         unknown: dict[str, int] = {}
-        offset, before = min(begins.values(), default=0), self.folded_again
-        while offset < end and (records := self._log.read(TABLE_EVENTS, partition, offset, RECORDS_PER_READ)):
-            for record in records:
-                if record.offset >= end:
-                    break
+        before = self.folded_again
+        save_at = before + SAVE_EVERY_RECORDS
+        for page in self._pages(partition, min(begins.values(), default=0), end):
+            for record in page:
                 begin = begins.get(record.key)
                 if begin is None:
                     unknown[record.key] = 0
                 elif record.offset >= begin:
                     self.hear(self.folds[record.key], record)
-                self.folded_again += 1
-            offset = records[-1].offset + 1
+            self.folded_again += len(page)
+            if self.folded_again >= save_at:
+                self._save_halfway(begins, {partition: page[-1].offset + 1})
+                save_at = self.folded_again + SAVE_EVERY_RECORDS
+            self._on_page()
         for table_id in begins:
             self.folds[table_id].repeats = 0
         if read := self.folded_again - before:
@@ -183,6 +200,21 @@ class TableFolds:
             for table_id in unknown:
                 self._keep(table_id, TableFold(table_id, self._settings), partition, 0)
             self._fold_again(partition, unknown, end)
+
+    def _pages(self, partition: int, offset: int, end: int) -> Iterator[list[Record]]:
+        while offset < end and (records := self._log.read(TABLE_EVENTS, partition, offset, RECORDS_PER_READ)):
+            offset = records[-1].offset + 1
+            if page := records if offset <= end else [record for record in records if record.offset < end]:
+                yield page
+
+    def _save_halfway(self, table_ids: Iterable[str], offsets: Mapping[int, int]) -> None:
+        changed = [table_id for table_id in table_ids if self._since_snapshot[table_id]]
+        for first in range(0, len(changed), SAVED_AT_ONCE):
+            some = changed[first : first + SAVED_AT_ONCE]
+            with self._log.transaction(GROUP) as transaction:
+                for table_id in some:
+                    self.save(transaction, table_id, offsets)
+            self.saved(some, offsets)
 
 
 def _is_refusal(fact: Fact) -> bool:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
+import processors.table_folds
 from processors.fold_snapshots import read_back
 from processors.logs.kafka_member import Change, OnRelease, Partition
 from processors.logs.sqlite import SqliteLog
@@ -296,3 +297,67 @@ def test_positions_are_committed_with_every_batch(log: SharedLog, worker: Recons
         send(log, opening())
         until_idle(worker)
     assert places == [Position(TABLE_EVENTS, 0, 1)]
+
+
+def taking_up(log: SharedLog, worker: ReconstructWorker) -> None:
+    """Leave the worker with much to fold again, of which it reads two records at a time."""
+    log.changes.clear()
+    other = ReconstructWorker(log, Settings())
+    log.changes.append(Change(gained=(MINE,)))
+    send(log, opening(), *(event(seq) for seq in range(2, 12)))
+    until_idle(other)
+    for key, _ in list(log.states(GROUP)):
+        log.forget_state(GROUP, key)
+    log.mine.clear()
+    log.changes.append(Change(gained=(MINE,)))
+
+
+def test_it_stays_in_the_group_while_it_takes_folds_up(
+    log: SharedLog, worker: ReconstructWorker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(processors.table_folds, "RECORDS_PER_READ", 2)
+    taking_up(log, worker)
+    polls: list[None] = []
+    poll = Member.poll
+
+    def counted(member: Member, seconds: float = 0.0) -> Change:
+        polls.append(None)
+        return poll(member, seconds)
+
+    monkeypatch.setattr(Member, "poll", counted)
+    worker.step()
+    assert len(polls) > 5
+    assert worker.reconstructor.folds["T01"].state.last_event_id == "T01:1:11"
+
+
+def test_what_is_taken_away_while_it_is_taken_up_is_dropped(
+    log: SharedLog, worker: ReconstructWorker, monkeypatch: pytest.MonkeyPatch, shares: list[Sequence[int]]
+) -> None:
+    monkeypatch.setattr(processors.table_folds, "RECORDS_PER_READ", 2)
+    taking_up(log, worker)
+    log.changes += [Change(), Change(lost=(MINE,)), Change(), Change(), Change(gained=(MINE,))]
+    assert worker.step()
+    assert worker.reconstructor.folds == {}
+    while log.changes:
+        assert worker.reconstructor.folds == {}
+        worker.step()
+    assert worker.reconstructor.folds["T01"].state.last_event_id == "T01:1:11"
+    assert shares == [[], [0]]
+
+
+def test_what_was_taken_up_halfway_is_kept(
+    log: SharedLog, worker: ReconstructWorker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(processors.table_folds, "RECORDS_PER_READ", 2)
+    monkeypatch.setattr(processors.table_folds, "SAVE_EVERY_RECORDS", 4)
+    monkeypatch.setattr(processors.table_folds, "SAVED_AT_ONCE", 1)
+    taking_up(log, worker)
+    log.changes += [*[Change()] * 10, Change(lost=(MINE,))]
+    worker.step()
+    (halfway,) = saved_at(log).values()
+    assert 4 <= halfway < 11
+    log.changes = [Change(gained=(MINE,))]
+    before = worker.reconstructor.tables.folded_again
+    worker.step()
+    assert worker.reconstructor.tables.folded_again - before == 11 - halfway
+    assert worker.reconstructor.folds["T01"].state.last_event_id == "T01:1:11"
