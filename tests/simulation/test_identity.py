@@ -9,8 +9,8 @@ from tests.simulation.identity.event_file import EventFile, write_event_file
 from tests.simulation.identity.outcome import Digest, Outcome, all_alike
 from tests.simulation.identity.ways import WAYS
 
-EVENTS = 12_000
-TABLES = 8
+EVENTS = 8_000
+TABLES = 6
 
 
 @pytest.fixture(scope="module")

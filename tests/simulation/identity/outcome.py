@@ -14,7 +14,7 @@ import msgspec
 from processors.store.clickhouse import ClickHouseStore
 from processors.store.port import VIEWS
 from schemas.facts import FACT_KEYS
-from schemas.log import EventLog
+from schemas.log import EventLog, Position
 from schemas.topics import FACT_TOPICS, TABLE_EVENTS
 from tests.simulation.identity.event_file import EventFile
 
@@ -81,6 +81,9 @@ class Places:
 
 def outcome(file: EventFile, log: EventLog, store: ClickHouseStore) -> Outcome:
     """Return what a log and a store hold."""
+    topics = (TABLE_EVENTS, *FACT_TOPICS.values())
+    # Has a reader follow them all at once, which is quicker than one after the other.
+    log.wait_any([Position(topic, one, 0) for topic in topics for one in log.partitions(topic)], 0.0)
     places = Places(file, log)
     written: Digests = {}
     final: Digests = {}

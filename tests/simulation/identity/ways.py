@@ -117,9 +117,12 @@ class Crew:
 
     def stop(self) -> None:
         """End everybody as an administrator does."""
-        for program in (*self.workers.values(), *self.sinks.values()):
+        programs = [*self.workers.values(), *self.sinks.values()]
+        for program in programs:
             program.thaw()
-            assert program.stop() == 0, program.logs
+            program.process.terminate()
+        for program in programs:
+            assert program.wait() == 0, program.logs
 
     def check(self) -> None:
         """Raise `AssertionError` where somebody ended who was not killed."""
