@@ -62,7 +62,8 @@ class RoundFact(Fact):
     round: Round
     kind: RoundKind = Field(description="Demonstrations carry no bets and no money.")
     status: RoundStatus = Field(
-        description="Settled, void, or incomplete: not fully seen, or dealt under rules unknown."
+        description="Settled, void, or incomplete: not fully seen, not paid out when the table went on, or dealt under"
+        " rules unknown."
     )
     opened_at: Instant = Field(description="When betting opened, UTC.")
     betting_closed_at: Instant | None = Field(None, description="When betting closed, UTC.")

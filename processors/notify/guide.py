@@ -57,7 +57,8 @@ GUIDE: Final[dict[str, Guidance]] = {
     ),
     "winning_bet_unpaid": Guidance(
         "A bet that won got nothing before the round was closed.",
-        "Pay it, and record it as a correction. The patron may have left: keep the recording.",
+        "Pay it, and note it on the alert. The patron may have left: keep the recording. A payout that the table sends"
+        " after the round's end is in the dead letters.",
     ),
     "losing_stake_not_collected": Guidance(
         "A bet that lost kept its stake on the layout, whole or in part.",
@@ -215,8 +216,9 @@ GUIDE: Final[dict[str, Guidance]] = {
     ),
     "round_left_open": Guidance(
         "The table went on to the next round, or closed the shoe or itself, without closing this round, and nothing it"
-        " sent was lost. If the result was called, the bets are judged as they stood.",
-        "Read the alerts on the round's bets: what was not paid or collected by then is a deviation of its own.",
+        " sent was lost. What was done wrong by then is told; what was still to be paid or collected is held against"
+        " nobody, and leaves the round incomplete.",
+        "Have the dealer close each round before the next, and look at the recording for what was paid after it.",
     ),
     "configuration_unknown": Guidance(
         "A round says it is dealt under another configuration than the one published last; a question mark says that"

@@ -31,7 +31,7 @@ def finish(table: Table, event: Event, *, closed: bool = True) -> None:
         table.alert(event, "round_incomplete")
     seen = view(tuple(play.player), tuple(play.banker)) if play.complete and has_hands(play) else None
     outcome = _outcome(play, seen)
-    totals = _settle_bets(table, event, play, seen)
+    totals = _settle_bets(table, event, play, seen, is_open=left_open)
     emit_round(table, event, seen, outcome, totals)
     _close_books(table, event, play, seen, outcome, totals)
 
@@ -67,8 +67,13 @@ def _outcome(play: RoundState, seen: RoundView | None) -> str | None:
     return seen.outcome if seen else play.called or None
 
 
-def _settle_bets(table: Table, event: Event, play: RoundState, seen: RoundView | None) -> Totals:
-    """Work out what every bet is due, judge what was done instead, and emit the bets."""
+def _settle_bets(
+    table: Table, event: Event, play: RoundState, seen: RoundView | None, *, is_open: bool = False
+) -> Totals:
+    """Work out what every bet is due, judge what was done instead, and emit the bets.
+
+    While a round `is_open`, what is missing may still be paid or collected: only what was done wrong is told.
+    """
     settlement, sides, named = table.rules.settlement, table.rules.sides, table.state.named
     settled: list[Settled] = []
     for bet in play.bets.values():
@@ -84,7 +89,7 @@ def _settle_bets(table: Table, event: Event, play: RoundState, seen: RoundView |
             )
             settled.append((bet, owed))
             if owed is not None:
-                judge_money(table, event, bet, owed)
+                play.outstanding |= judge_money(table, event, bet, owed, is_open=is_open)
     if play.complete and not play.voided and not are_rules_known(table, event, play, settled):
         play.rules_known = False
         settled = [(bet, None) for bet, _ in settled]

@@ -20,31 +20,38 @@ def judge_void(table: Table, event: Event, bet: BetState) -> None:
         _alert(table, event, bet, "void_round_paid", 0, moved)
 
 
-def judge_money(table: Table, event: Event, bet: BetState, owed: Due) -> None:
-    """Compare what was collected, paid and charged on a bet with what was due: one alert for each thing done wrong."""
+def judge_money(table: Table, event: Event, bet: BetState, owed: Due, *, is_open: bool = False) -> bool:
+    """Compare what was collected, paid and charged on a bet with what was due: one alert for each thing done wrong.
+
+    What was not done yet is no deviation while the round `is_open`; the answer is whether there is any of that kind.
+    """
     result, _, commission, _, inexact = owed
     lost = bet.stake if result == "lose" else 0
-    if bet.collected != lost:
+    outstanding = is_open and bet.collected < lost
+    if bet.collected != lost and not outstanding:
         code = "losing_stake_not_collected" if bet.collected < lost else "stake_wrongly_collected"
         _alert(table, event, bet, code, lost, bet.collected)
     if result != "win":
         if bet.paid or bet.commission:
             _judge_no_win(table, event, bet, result)
-        return
+        return outstanding
     due_now = _due_now(table, owed)
     if bet.paid == due_now and bet.commission == commission:
-        return
+        return False
+    if is_open and bet.paid <= due_now and bet.commission <= commission:
+        return True
     if inexact and _is_as_good(table, bet.paid - due_now, commission):
-        return
+        return False
     if due_now and not bet.paid:
         # Commission is due on what is paid, so its absence is no second deviation.
         _alert(table, event, bet, "winning_bet_unpaid", due_now, 0)
-        return
+        return False
     if not table.rules.judged:
         # At what odds such a table pays, and how it takes commission, nobody has said.
-        return
+        return False
     _judge_commission(table, event, bet, owed)
     _judge_payout(table, event, bet, owed)
+    return False
 
 
 def _due_now(table: Table, owed: Due) -> int:

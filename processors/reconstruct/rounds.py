@@ -31,7 +31,7 @@ def make_way(table: Table, event: RoundEvent) -> ShoeState:
     shoe = shoe_of(table, event)
     last = state.round.number if state.round else state.last_round
     if event.round <= last:
-        raise Unusable("round_over", f"shoe {event.shoe} is past the beginning of round {event.round}")
+        raise Unusable("round_over", f"round {event.round} of shoe {event.shoe} was over, or open, when this was sent")
     if last and event.round > last + MAX_JUMP:
         raise Unusable("numbering", f"round {event.round} can't come next after round {last} of shoe {event.shoe}")
     if state.round:

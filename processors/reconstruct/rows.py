@@ -93,7 +93,7 @@ def _blank_bet(table: Table, event: Event, play: RoundState) -> BetFact:
 def _status(play: RoundState) -> str:
     if play.voided:
         return "void"
-    return "settled" if play.complete and play.rules_known else "incomplete"
+    return "settled" if play.complete and play.rules_known and not play.outstanding else "incomplete"
 
 
 def emit_round(table: Table, event: Event, seen: RoundView | None, outcome: str | None, totals: Totals) -> None:

@@ -61,7 +61,7 @@ class RoundState(msgspec.Struct, gc=False):
     that were not seen. `surplus` are cards beyond a hand's third, by hand and place; `raised` names the round's alerts;
     `stray_paid` and `stray_collected` are chips moved for bets that nobody saw, `moves` how often any were moved.
     `withheld` alerts were not raised because the configuration is in doubt, and with `rules_known` False what the bets
-    are due can't be told.
+    are due can't be told. `outstanding` money was still to be moved when the table went on without closing the round.
     """
 
     shoe: int
@@ -98,6 +98,7 @@ class RoundState(msgspec.Struct, gc=False):
     moves: int = 0
     withheld: int = 0
     rules_known: bool = True
+    outstanding: bool = False
 
 
 class ShoeState(msgspec.Struct, gc=False):

@@ -1,4 +1,4 @@
-"""A round that the table never closed, though nothing it sent was lost: told of, and judged as its bets stood."""
+"""A round that the table never closed, though nothing it sent was lost: told of, and judged by what was done."""
 
 from collections.abc import Callable
 
@@ -46,15 +46,55 @@ ENDS = [_next_round, _bet_of_the_next_round, _next_shoe, _shoe_taken_away, _tabl
 
 
 @pytest.mark.parametrize("end", ENDS)
-def test_what_was_not_paid_or_collected_is_a_deviation(end: Callable[[Scene], None]) -> None:
-    """Art. 17: the winner got nothing, and the loser's stake still lies there."""
+def test_what_was_still_to_be_paid_or_collected_is_held_against_nobody(end: Callable[[Scene], None]) -> None:
+    """Art. 17: the dealer may be about to pay."""
     scene = called()
     end(scene)
-    assert scene.codes == ["losing_stake_not_collected", "round_left_open", "winning_bet_unpaid"]
+    assert scene.codes == ["round_left_open"]
     fact = scene.round(1, 1)
-    assert (fact.status, fact.outcome, fact.house_win, fact.alerts) == ("settled", "player", 0, 3)
-    unpaid = scene.alert("winning_bet_unpaid")
-    assert (unpaid.evidence.bet_id, unpaid.evidence.due, unpaid.evidence.paid) == ("B1", STAKE, 0)
+    assert (fact.status, fact.outcome, fact.house_win, fact.alerts) == ("incomplete", "player", 0, 1)
+    assert fact.handle == 2 * STAKE
+
+
+def test_payout_after_the_next_round_began_accuses_nobody() -> None:
+    scene = called()
+    scene.begin()
+    scene.number -= 1
+    scene.of_round("stake_collected", bet_id="B2", amount=STAKE)
+    scene.of_round("payout_made", bet_id="B1", amount=STAKE)
+    scene.close()
+    assert scene.codes == ["round_left_open"]
+    assert scene.refusals == ["round_over"] * 3
+
+
+def test_half_of_a_payout_may_still_be_followed_by_the_rest() -> None:
+    scene = called()
+    scene.settle(paid={"B1": STAKE // 2}, collected={"B2": STAKE // 2})
+    scene.begin()
+    assert (scene.codes, scene.round(1).status) == (["round_left_open"], "incomplete")
+
+
+def test_commission_may_still_be_charged() -> None:
+    """Art. 18."""
+    scene = called(BANKER_WINS)
+    scene.settle(charged={"B2": 0})
+    scene.begin()
+    assert (scene.codes, scene.round(1).status) == (["round_left_open"], "incomplete")
+
+
+@pytest.mark.parametrize(
+    ("paid", "collected", "code"),
+    [
+        ({"B1": STAKE + HKD}, {}, "overpaid"),
+        ({}, {"B1": STAKE}, "stake_wrongly_collected"),
+        ({"B2": STAKE}, {}, "losing_bet_paid"),
+    ],
+)
+def test_what_was_done_wrong_is_a_deviation(paid: dict[str, int], collected: dict[str, int], code: str) -> None:
+    scene = called()
+    scene.settle(paid=paid, collected=collected)
+    scene.begin()
+    assert scene.codes == sorted([code, "round_left_open"])
 
 
 def test_it_names_the_last_card_and_the_event_that_ended_it() -> None:
