@@ -3,7 +3,6 @@
 PYTHON ?= python3
 DEMO_ARGS ?= --rounds 100
 BENCH_ARGS ?=
-SOAK_ARGS ?=
 KAFKA_BENCH_ARGS ?=
 SOAK_ARGS ?=
 # single: one Kafka and one ClickHouse; cluster: three and two.
@@ -50,7 +49,7 @@ down: ## Stop the containers; what they keep stays
 
 constraints: ## Resolve every package anew into constraints.txt
 	@rm -rf build/resolve && $(PYTHON) -m venv build/resolve
-	@build/resolve/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@build/resolve/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
 	@{ sed -n '/^#/p' constraints.txt; build/resolve/bin/python -m pip freeze --exclude-editable; } > build/constraints.txt
 	@mv build/constraints.txt constraints.txt && rm -rf build/resolve
 

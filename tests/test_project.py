@@ -4,8 +4,9 @@ import re
 import tomllib
 from collections.abc import Iterator
 from importlib import metadata
+from itertools import chain
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 from packaging.requirements import Requirement
@@ -138,16 +139,32 @@ def pins(repository: Path) -> dict[str, Version]:
     return {canonicalize_name(match["name"]): Version(match["version"]) for match in matches if match}
 
 
+BENCHMARKS_ONLY = "bench"
+"""The extra that tests run without."""
+
+
 @pytest.fixture(scope="module")
-def requirements(repository: Path) -> list[Requirement]:
-    """What pyproject.toml asks for, extras included, without the distribution's references to itself."""
-    project = tomllib.loads((repository / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    texts = [*project["dependencies"], *(text for extra in project["optional-dependencies"].values() for text in extra)]
+def project(repository: Path) -> dict[str, Any]:
+    """What pyproject.toml says of the distribution."""
+    found: dict[str, Any] = tomllib.loads((repository / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    return found
+
+
+def asked_for(project: dict[str, Any], *, without: str = "") -> list[Requirement]:
+    """Return what the distribution and its extras ask for, but for its references to itself."""
+    extras = [texts for extra, texts in project["optional-dependencies"].items() if extra != without]
+    texts = [*project["dependencies"], *chain.from_iterable(extras)]
     return [asked for asked in map(Requirement, texts) if asked.name != project["name"]]
 
 
-def test_every_requirement_is_pinned_in_its_range(requirements: list[Requirement], pins: dict[str, Version]) -> None:
-    for asked in requirements:
+@pytest.fixture(scope="module")
+def requirements(project: dict[str, Any]) -> list[Requirement]:
+    """What the tests' environment was made from."""
+    return asked_for(project, without=BENCHMARKS_ONLY)
+
+
+def test_every_requirement_is_pinned_in_its_range(project: dict[str, Any], pins: dict[str, Version]) -> None:
+    for asked in asked_for(project):
         assert pins[canonicalize_name(asked.name)] in asked.specifier, asked
 
 
