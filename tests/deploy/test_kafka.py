@@ -126,7 +126,11 @@ def test_healthy_broker_answers_and_has_the_configuration(running: Running) -> N
     assert int(found["message.max.bytes"]) > MAX_MESSAGE_BYTES
     assert int(found["replica.fetch.max.bytes"]) > int(found["message.max.bytes"])
     admin.create_topics([NewTopic("table-events")])["table-events"].result()
-    assert len(admin.list_topics(timeout=30).topics["table-events"].partitions) == KafkaSettings().partitions
+    deadline = time.monotonic() + START_SECONDS
+    # A topic is made before every broker says that it is there.
+    while "table-events" not in (topics := admin.list_topics(timeout=30).topics):
+        assert time.monotonic() < deadline
+    assert len(topics["table-events"].partitions) == KafkaSettings().partitions
 
 
 def test_properties_ask_for_what_the_services_have() -> None:

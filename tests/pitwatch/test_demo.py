@@ -123,6 +123,15 @@ def test_a_floor_that_is_broken_off_agrees_as_far_as_it_got(tmp_path: Path, seco
     assert 0 < summary.events < 8000
 
 
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Have Ctrl-C interrupt, though whoever started the tests in the background may have it ignored."""
+    found = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, found)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_the_first_signal_stops_and_the_second_interrupts() -> None:
     before = signal.getsignal(signal.SIGINT)
     with _stopped_by_signals() as stop:
