@@ -291,3 +291,10 @@ NOTIFY_FAILED: Final = _Gauge(
     "Messages given up: nobody got them. `pitwatch notifications` lists them.",
     registry=REGISTRY,
 )
+
+NOTIFY_SENDS: Final = _Counter(
+    "pitwatch_notify_attempted_messages_total",
+    "Attempts to send a message, by route and by what came of it: `sent`, `retried` later, or given up as `failed`.",
+    ("route", "outcome"),
+    registry=REGISTRY,
+)

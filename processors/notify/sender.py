@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from pydantic import SecretStr
 
+from processors.metrics import NOTIFY_SENDS
 from processors.notify.outbox import Outbox, Send, Target
 from processors.notify.port import Clock, InvalidUrl, NotifierTransport, TransportError
 from processors.notify.retry import RetryPolicy
@@ -19,6 +20,7 @@ class RouteRefused(PitwatchError):
 class Outcome(NamedTuple):
     """What became of a send; no error means that the service took it."""
 
+    target: Target
     send: Send
     error: str | None
 
@@ -49,17 +51,20 @@ class Sender:
         try:
             self._transport.send(self._urls[target], send.title, send.body)
         except TransportError as error:
-            return Outcome(send, str(error))
-        return Outcome(send, None)
+            return Outcome(target, send, str(error))
+        return Outcome(target, send, None)
 
     def settle(self, outcome: Outcome) -> None:
         """Write the outcome down. Idempotent."""
         now, send = self._clock(), outcome.send
         if outcome.error is None:
             self._outbox.mark_sent(send.send_id, now)
+            came = "sent"
         else:
             again = self._retry.next_attempt(send.attempts + 1, send.enqueued_at, now)
             self._outbox.mark_failed(send.send_id, outcome.error, again, now)
+            came = "failed" if again is None else "retried"
+        NOTIFY_SENDS.labels(route=outcome.target.route, outcome=came).inc()
 
     def send_due(self, target: Target) -> int:
         """Send everything due for `target`, one after another; return how many attempts that were."""

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from processors.logs.sqlite import SqliteLog
+from processors.metrics import REGISTRY
 from processors.notify.database import FILE_NAME
 from processors.notify.notifier import BATCH, GROUP, TOPIC
 from processors.notify.outbox import Target
@@ -15,6 +16,14 @@ from schemas.facts import RoundFact
 from schemas.log import Position
 from tests.processors.notify.conftest import Make, Publish
 from tests.processors.notify.samples import NOON, ManualClock, alert, route, settings
+
+
+def counted(name: str) -> dict[str, float]:
+    """Return how often each outcome was counted for a route."""
+    return {
+        outcome: REGISTRY.get_sample_value("pitwatch_notify_attempted_messages_total", {"route": name, "outcome": outcome}) or 0.0
+        for outcome in ("sent", "retried", "failed")
+    }
 
 
 def test_an_alert_in_the_log_reaches_every_url_of_its_route(
@@ -283,6 +292,20 @@ class TestRetry:
         publish(alert(2))
         notifier.step()
         assert [delivery.title[-7:] for delivery in transport.deliveries] == ["round 2", "round 1"]
+
+    def test_what_came_of_every_attempt_is_counted(
+        self, make: Make, publish: Publish, transport: RecordingTransport, clock: ManualClock
+    ) -> None:
+        before = counted("counted")
+        notifier = make(settings(route("counted", "test://broken", "test://sound"), retry_attempts=2))
+        transport.fail("test://broken", 3)
+        publish(alert(1), alert(2))
+        for _ in range(4):
+            notifier.step()
+            clock.advance(seconds=60)
+        # Each of the two goes to both URLs; the broken one refuses three times, the second time for good.
+        now = counted("counted")
+        assert {outcome: now[outcome] - before[outcome] for outcome in now} == {"sent": 3, "retried": 2, "failed": 1}
 
     @pytest.mark.parametrize(("limit", "attempts"), [({"retry_attempts": 3}, 3), ({"give_up_after_seconds": 7}, 2)])
     def test_a_message_given_up_stays_visible_and_can_be_renewed(
