@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def gateway(
     config: Annotated[
         Path,
-        typer.Option("--config", help="Settings, TOML, with the floor and, under [kafka], the log.", dir_okay=False),
+        typer.Option("--config", help="Settings, TOML, with the floor and, under \\[kafka], the log.", dir_okay=False),
     ],
 ) -> None:
     """Take events from table controllers into the log, until SIGTERM or SIGINT. Several may run on Kafka.

@@ -9,7 +9,7 @@ from pitwatch.workplace import server_settings_for
 
 
 def migrate(
-    config: Annotated[Path, typer.Option("--config", help="Settings, TOML, with a [store] url.", dir_okay=False)],
+    config: Annotated[Path, typer.Option("--config", help="Settings, TOML, with a \\[store] url.", dir_okay=False)],
     users: Annotated[
         bool, typer.Option("--users", help="Make the readers of [[sql.users]] as well, who see and change no more.")
     ] = False,
@@ -17,7 +17,7 @@ def migrate(
         bool,
         typer.Option(
             "--print",
-            help="Print the statements instead of running them; with --users, those that make the [store] user too,"
+            help="Print the statements instead of running them; with --users, those that make the \\[store] user too,"
             " for an administrator to run.",
         ),
     ] = False,

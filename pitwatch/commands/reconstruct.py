@@ -11,13 +11,13 @@ from pitwatch.logs import configure_logs
 from pitwatch.signals import Stop
 from pitwatch.workplace import kafka_settings_for
 
-STOP_SECONDS = 60.0
+STOP_SECONDS = 20.0
 """How long a stop waits for the batch under way."""
 
 
 def reconstruct(
     config: Annotated[
-        Path, typer.Option("--config", help="Settings, TOML, with the cluster under [kafka].", dir_okay=False)
+        Path, typer.Option("--config", help="Settings, TOML, with the cluster under \\[kafka].", dir_okay=False)
     ],
 ) -> None:
     """Fold tables' events into facts, until SIGTERM or SIGINT. Start more, and they share the tables."""

@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from processors.sink_worker import SinkWorker
     from processors.streams.watchdog import Watchdog
 
-STOP_SECONDS = 60.0
+STOP_SECONDS = 20.0
 """How long a stop waits for the insert under way."""
 
 
 def sink(
-    config: Annotated[Path, typer.Option("--config", help="Settings, TOML, with a [store] url.", dir_okay=False)],
+    config: Annotated[Path, typer.Option("--config", help="Settings, TOML, with a \\[store] url.", dir_okay=False)],
     data: Annotated[
         Path | None,
         typer.Option("--data", help="Data directory whose log to read, instead of Kafka's.", file_okay=False),

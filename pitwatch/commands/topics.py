@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(no_args_is_help=True, help="Make and check a Kafka cluster's topics, and grant the roles' rights.")
 
-Config = Annotated[Path, typer.Option("--config", help="Settings, TOML, with the cluster under [kafka].")]
+Config = Annotated[Path, typer.Option("--config", help="Settings, TOML, with the cluster under \\[kafka].")]
 
 
 @app.command()

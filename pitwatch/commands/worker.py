@@ -10,7 +10,7 @@ from pitwatch.workplace import kafka_settings_for
 
 def worker(
     config: Annotated[
-        Path, typer.Option("--config", help="Settings, TOML, with the cluster under [kafka].", dir_okay=False)
+        Path, typer.Option("--config", help="Settings, TOML, with the cluster under \\[kafka].", dir_okay=False)
     ],
 ) -> None:
     """Follow rounds and alerts in Kafka: windows of play, notifications, silent tables. Until SIGTERM or SIGINT."""

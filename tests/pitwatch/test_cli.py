@@ -33,6 +33,12 @@ def test_every_command_explains_itself(pitwatch: CommandLine, command: str) -> N
     assert re.search(rf"Usage: .* {command} ", answer.out.decode())
 
 
+@pytest.mark.parametrize("command", ["gateway", "reconstruct", "worker", "sink", "migrate"])
+def test_help_keeps_what_stands_in_brackets(pitwatch: CommandLine, command: str) -> None:
+    """Settings' tables are written so, and Rich takes brackets for its own."""
+    assert re.search(r"\[(kafka|store)\]", pitwatch(command, "--help").out.decode())
+
+
 @pytest.mark.parametrize("arguments", [["nonsense"], ["sql"], ["sql", "SELECT 1", "--nonsense"], ["run"]], ids=" ".join)
 def test_wrong_call_is_refused(pitwatch: CommandLine, arguments: list[str]) -> None:
     answer = pitwatch(*arguments)
