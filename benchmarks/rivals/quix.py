@@ -1,5 +1,7 @@
 """The job on Quix Streams: a data frame over the topic, its facts expanded into another."""
 
+import tempfile
+
 from quixstreams import Application
 
 from benchmarks.rivals.job import OUTPUT, Job, arguments
@@ -20,6 +22,7 @@ def main() -> None:
         auto_offset_reset="earliest",
         auto_create_topics=False,
         loglevel="WARNING",
+        state_dir=tempfile.mkdtemp(prefix="pitwatch-bench-"),
         on_message_processed=look_for_the_end,
     )
     source = app.topic(wanted.topic, value_deserializer="bytes", key_deserializer="str")
