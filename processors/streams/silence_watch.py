@@ -118,6 +118,11 @@ class SilenceWatch:
                 # Another version wrote it: the events themselves say the same.
                 _logger.warning("state_unreadable", table_id=table_id, error=str(error), action="reading all events")
                 offsets[partition] = 0
+        if lost := [one for one in sorted(partitions) if offsets[one] and not tables[one]]:
+            # A position is committed together with a state of every table that was heard: so somebody lost them, and
+            # a table that has died meanwhile would never be missed.
+            _logger.warning("states_missing", group=GROUP, partitions=lost, action="reading all events")
+            offsets |= dict.fromkeys(lost, 0)
         self._offsets |= offsets
         self._tables |= tables
         _logger.info("watching_tables", partitions=sorted(self._tables), tables=sum(map(len, self._tables.values())))

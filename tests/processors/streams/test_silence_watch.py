@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import cast
 
 import pytest
+from structlog.testing import capture_logs
 
 from processors.logs.sqlite import SqliteLog
 from processors.logs.transaction import CollectedTransaction
@@ -303,3 +304,39 @@ def test_state_of_another_version_is_read_from_the_events_again(floor: Floor, br
     floor.look()
     floor.look_for(LIMIT + SECOND)
     assert len(floor.said()) == 1
+
+
+def test_lost_states_are_read_from_the_events_again(floor: Floor) -> None:
+    """The table is dead by then, so nothing that comes would tell of it."""
+    floor.open()
+    floor.look()
+    assert floor.log.position(GROUP, TABLE_EVENTS, 0) == 1
+    floor.log.forget_state(GROUP, "BAC-01")
+    floor.watch = floor.another()
+    with capture_logs() as logs:
+        floor.look()
+    assert [one["partitions"] for one in logs if one["event"] == "states_missing"] == [[0]]
+    assert WATCHED_TABLES._value.get() == 1
+    floor.look_for(2 * LIMIT)
+    (silence,) = floor.said()
+    assert silence.last_event_id == "BAC-01:1:1"
+
+
+def test_silence_that_was_told_is_not_told_again_after_its_state_was_lost(floor: Floor) -> None:
+    floor.open()
+    floor.look()
+    floor.look_for(2 * LIMIT)
+    floor.log.forget_state(GROUP, "BAC-01")
+    floor.watch = floor.another()
+    floor.look_for(3 * LIMIT)
+    assert len(floor.said()) == 1
+
+
+def test_nothing_is_missing_where_nothing_was_read_or_a_state_is_there(floor: Floor) -> None:
+    with capture_logs() as logs:
+        floor.look()
+        floor.open()
+        floor.look()
+        floor.watch = floor.another()
+        floor.look()
+    assert "states_missing" not in [one["event"] for one in logs]
