@@ -7,8 +7,9 @@ changes nothing, for rows of one key collapse to the newest.
 import base64
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import Final
 
 import structlog
@@ -52,13 +53,30 @@ _logger: Final = structlog.get_logger(__name__)
 
 @dataclass(slots=True)
 class Stream:
-    """A partition of a topic, the kind of its rows, and how far it is stored."""
+    """A partition of a topic, and how far it is stored."""
 
-    kind: str
     topic: str
     partition: int
     offset: int
+
+    @property
+    def place(self) -> Position:
+        """Where it goes on."""
+        return Position(self.topic, self.partition, self.offset)
+
+
+@dataclass(slots=True)
+class Flow:
+    """The rows of a kind, which go into one table, and this worker's partitions of their topic.
+
+    They are inserted together, whatever partition they come from: an insert makes a part of the table, and a table
+    bears one or two of them a second. `turn` says which partition is read first.
+    """
+
+    kind: str
+    streams: list[Stream]
     due_at: float = 0.0
+    turn: int = 0
 
 
 class Sink:
@@ -82,7 +100,7 @@ class Sink:
         self._clock = clock
         self._sleep = sleep
         self.group = group_of(store)
-        self._streams: list[Stream] = []
+        self._flows: list[Flow] = []
         self.share()
 
     def share(self) -> None:
@@ -90,32 +108,41 @@ class Sink:
 
         To be called again whenever they may be other ones, by the thread that steps.
         """
-        kept: dict[tuple[str, int], Stream] = {(stream.topic, stream.partition): stream for stream in self._streams}
-        streams: list[Stream] = []
-        for kind, topic in TOPICS:
-            for partition in self._log.partitions(topic):
-                known = kept.pop((topic, partition), None)
-                streams.append(known if known is not None else self._stream(kind, topic, partition))
-        self._streams = streams
-        for topic, partition in kept:
+        known = {(stream.topic, stream.partition): stream for stream in self._streams()}
+        due = {flow.kind: flow.due_at for flow in self._flows}
+        self._flows = [
+            Flow(
+                kind,
+                [
+                    known.pop((topic, one)) if (topic, one) in known else self._stream(topic, one)
+                    for one in self._log.partitions(topic)
+                ],
+                due.get(kind, 0.0),
+            )
+            for kind, topic in TOPICS
+        ]
+        for topic, partition in known:
             SINK_BEHIND.remove(topic, str(partition))
 
     def places(self) -> list[tuple[str, int]]:
         """Return the topics' partitions that this worker moves."""
-        return [(stream.topic, stream.partition) for stream in self._streams]
+        return [(stream.topic, stream.partition) for stream in self._streams()]
 
-    def _stream(self, kind: str, topic: str, partition: int) -> Stream:
-        return Stream(kind, topic, partition, self._log.position(self.group, topic, partition))
+    def _streams(self) -> Iterator[Stream]:
+        return chain.from_iterable(flow.streams for flow in self._flows)
+
+    def _stream(self, topic: str, partition: int) -> Stream:
+        return Stream(topic, partition, self._log.position(self.group, topic, partition))
 
     def step(self) -> int:
-        """Store one batch of every topic that has enough rows or has waited long enough; return the records moved."""
+        """Store one batch of every kind that has enough rows or has waited long enough; return the records moved."""
         now = self._clock()
-        return sum(self._move(stream) for stream in self._streams if self._is_due(stream, now))
+        return sum(self._move(flow) for flow in self._flows if self._is_due(flow, now))
 
     def drain(self) -> int:
         """Store everything the log holds, without waiting; return the records moved."""
         total = 0
-        while moved := sum(self._move(stream) for stream in self._streams):
+        while moved := sum(self._move(flow) for flow in self._flows):
             total += moved
         return total
 
@@ -127,53 +154,65 @@ class Sink:
 
     def behind(self) -> int:
         """Return how many records are still to be stored."""
-        return sum(self._backlog(stream) for stream in self._streams)
+        return sum(self._backlog(flow) for flow in self._flows)
 
     def wait(self, timeout_seconds: float) -> None:
         """Block until there may be something to store, or the time is over."""
         now = self._clock()
-        due = min((stream.due_at for stream in self._streams if self._backlog(stream)), default=None)
+        due = min((flow.due_at for flow in self._flows if self._backlog(flow)), default=None)
         if due is not None:
             self._sleep(max(0.0, min(due - now, timeout_seconds)))
             return
-        places = [Position(stream.topic, stream.partition, stream.offset) for stream in self._streams]
-        self._log.wait_any(places, timeout_seconds)
+        self._log.wait_any([stream.place for stream in self._streams()], timeout_seconds)
 
-    def _backlog(self, stream: Stream) -> int:
-        backlog = max(0, self._log.end(stream.topic, stream.partition) - stream.offset)
-        SINK_BEHIND.labels(topic=stream.topic, partition=stream.partition).set(backlog)
-        return backlog
+    def _backlog(self, flow: Flow) -> int:
+        total = 0
+        for stream in flow.streams:
+            backlog = max(0, self._log.end(stream.topic, stream.partition) - stream.offset)
+            SINK_BEHIND.labels(topic=stream.topic, partition=stream.partition).set(backlog)
+            total += backlog
+        return total
 
-    def _is_due(self, stream: Stream, now: float) -> bool:
-        return now >= stream.due_at or self._backlog(stream) >= FULL_BATCH_ROWS
+    def _is_due(self, flow: Flow, now: float) -> bool:
+        return now >= flow.due_at or self._backlog(flow) >= FULL_BATCH_ROWS
 
-    def _move(self, stream: Stream) -> int:
-        records = self._read(stream)
+    def _move(self, flow: Flow) -> int:
+        records, moved = self._read(flow)
         if not records:
             return 0
-        batch = _Batch(self._store, stream.kind)
-        with SINK_INSERT_SECONDS.labels(kind=stream.kind).time():
-            if stream.kind == "event":
+        batch = _Batch(self._store, flow.kind)
+        with SINK_INSERT_SECONDS.labels(kind=flow.kind).time():
+            if flow.kind == "event":
                 batch.insert([(record, row) for record in records if (row := event_row(record)) is not None])
             else:
                 batch.insert([(record, record.value) for record in records])
-        end = records[-1].offset + 1
-        self._log.commit_position(self.group, Position(stream.topic, stream.partition, end))
-        stream.offset = end
-        stream.due_at = self._clock() + self._interval_seconds
+        flow.due_at = self._clock() + self._interval_seconds
+        for stream, offset in moved:
+            self._log.commit_position(self.group, stream.place._replace(offset=offset))
+            stream.offset = offset
         return len(records)
 
-    def _read(self, stream: Stream) -> list[Record]:
+    def _read(self, flow: Flow) -> tuple[list[Record], list[tuple[Stream, int]]]:
+        """Read at most a batch; return it, and up to where it goes in each partition that it has anything from."""
         records: list[Record] = []
-        size, offset = 0, stream.offset
-        while len(records) < MAX_BATCH_ROWS and size < MAX_BATCH_BYTES:
-            page = self._log.read(stream.topic, stream.partition, offset, PAGE_RECORDS)
-            records += page
-            if len(page) < PAGE_RECORDS:
-                break
-            size += sum(len(record.value) for record in page)
-            offset = page[-1].offset + 1
-        return records
+        moved: list[tuple[Stream, int]] = []
+        size = 0
+        flow.turn += 1
+        first = flow.turn % len(flow.streams) if flow.streams else 0
+        for stream in (*flow.streams[first:], *flow.streams[:first]):
+            offset = stream.offset
+            while len(records) < MAX_BATCH_ROWS and size < MAX_BATCH_BYTES:
+                wanted = min(PAGE_RECORDS, MAX_BATCH_ROWS - len(records))
+                page = self._log.read(stream.topic, stream.partition, offset, wanted)
+                records += page
+                size += sum(len(record.value) for record in page)
+                if page:
+                    offset = page[-1].offset + 1
+                if len(page) < wanted:
+                    break
+            if offset > stream.offset:
+                moved.append((stream, offset))
+        return records, moved
 
 
 def group_of(store: Store) -> str:

@@ -243,8 +243,8 @@ class TestWatched:
         log.append("bets", bets(1))
         server.away = True
         worker._sink._interval_seconds = 0.0  # type: ignore[union-attr]  # it has stepped
-        for stream in worker._sink._streams:  # type: ignore[union-attr]
-            stream.due_at = 0.0
+        for flow in worker._sink._flows:  # type: ignore[union-attr]
+            flow.due_at = 0.0
         with pytest.raises(StoreUnavailable):
             worker.step()
         server.away = False

@@ -14,7 +14,7 @@ from processors.logs.sqlite import SqliteLog
 from processors.store import sink as sink_module
 from processors.store.port import Parameters, RowsRefused, StoreUnavailable, T
 from processors.store.sink import FULL_BATCH_ROWS, MAX_BATCH_ROWS, MAX_REFUSED, Sink
-from schemas.log import EventLog, Position
+from schemas.log import EventLog, LogUnavailable, Position, Record
 from schemas.topics import FACT_TOPICS, TABLE_EVENTS
 from schemas.wire import encode
 from tests.contract.store.stored_facts import fact
@@ -204,6 +204,80 @@ class TestPosition:
                 sink.step()
         Sink(log, store).drain()
         assert bet_ids(store) == named(3) * 2
+
+
+class PartedLog(SqliteLog):
+    """A log with three partitions of each topic, each kept as a topic of its own."""
+
+    def partitions(self, topic: str) -> Sequence[int]:
+        return (0, 1, 2)
+
+    def read(self, topic: str, partition: int, offset: int, limit: int) -> list[Record]:
+        found = super().read(f"{topic}-{partition}", 0, offset, limit)
+        return [record._replace(topic=topic, partition=partition) for record in found]
+
+    def end(self, topic: str, partition: int) -> int:
+        return super().end(f"{topic}-{partition}", 0)
+
+
+@pytest.fixture
+def parted(tmp_path: Path) -> Iterator[PartedLog]:
+    with closing(PartedLog(tmp_path / "parted.sqlite")) as log:
+        yield log
+
+
+class TestPartitions:
+    """A table gets one insert at a time, however many partitions its rows come from."""
+
+    def test_rows_of_all_partitions_go_in_together(self, parted: PartedLog, store: RecordingStore, time: Time) -> None:
+        sink = Sink(parted, store, clock=time, sleep=time.sleep)
+        for partition in (0, 1, 2):
+            parted.append(f"bets-{partition}", bets(2, first=2 * partition))
+        assert sink.step() == 6
+        assert [len(rows) for _, rows in store.inserts] == [6]
+        assert sorted(bet_ids(store)) == named(6)
+        assert [parted.position(sink.group, "bets", partition) for partition in (0, 1, 2)] == [2, 2, 2]
+        for partition in (0, 1, 2):
+            parted.append(f"bets-{partition}", bets(1, first=6 + partition))
+            assert sink.step() == 0
+        time.now += 1.0
+        assert (sink.step(), len(store.inserts)) == (3, 2)
+        assert sink.behind() == 0
+
+    def test_none_waits_for_anothers_backlog(
+        self, parted: PartedLog, store: RecordingStore, time: Time, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(sink_module, "MAX_BATCH_ROWS", 3)
+        monkeypatch.setattr(sink_module, "FULL_BATCH_ROWS", 1)
+        for partition in (0, 1, 2):
+            parted.append(f"bets-{partition}", bets(5, first=5 * partition))
+        sink = Sink(parted, store, clock=time, sleep=time.sleep)
+        for _ in range(3):
+            assert sink.step() == 3
+        assert [parted.position(sink.group, "bets", partition) for partition in (0, 1, 2)] == [3, 3, 3]
+        sink.drain()
+        assert sorted(bet_ids(store)) == sorted(named(15))
+
+    def test_outage_at_a_commit_loses_nothing(
+        self, parted: PartedLog, store: RecordingStore, time: Time, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        sink = Sink(parted, store, clock=time, sleep=time.sleep)
+        for partition in (0, 1, 2):
+            parted.append(f"bets-{partition}", bets(1, first=partition))
+        commit, seen = parted.commit_position, list[Position]()
+
+        def fail_once(group: str, position: Position) -> None:
+            seen.append(position)
+            if len(seen) == 2:
+                raise LogUnavailable("the disk is full")
+            commit(group, position)
+
+        monkeypatch.setattr(parted, "commit_position", fail_once)
+        with pytest.raises(LogUnavailable):
+            sink.step()
+        assert sink.drain() == 2
+        assert sink.behind() == 0
+        assert set(bet_ids(store)) == set(named(3))
 
 
 class TestPace:
