@@ -25,6 +25,9 @@ from processors.settings import Settings
 from schemas.log import EventLog, Fenced, LogUnavailable
 from schemas.topics import TABLE_EVENTS
 
+TAKING_UP: Final = "taking up of folds"
+"""What beats while folds are taken up."""
+
 WAIT_SECONDS: Final = 0.25
 """How long an idle worker waits for something to do before it takes part in its group again."""
 
@@ -54,6 +57,30 @@ class SharedLog(EventLog, Protocol):
         ...
 
 
+class Watcher(Protocol):
+    """Whoever minds that what said it is alive says so again, until it rests."""
+
+    def beat(self, name: str, *, asks_log: bool = False) -> None:
+        """Note that something is alive; what `asks_log` may be late while the log is away."""
+        ...
+
+    def rest(self, name: str) -> None:
+        """Note that something has ended."""
+        ...
+
+
+class Unwatched:
+    """Nobody minds."""
+
+    def beat(self, name: str, *, asks_log: bool = False) -> None:
+        """Do nothing."""
+
+    def rest(self, name: str) -> None:
+        """Do nothing."""
+
+
+UNWATCHED: Final = Unwatched()
+
 OnShare = Callable[[Sequence[int]], None]
 """Told of the partitions of the tables' events that a worker has now."""
 
@@ -65,8 +92,9 @@ def untold(_partitions: Sequence[int]) -> None:
 class ReconstructWorker:
     """Folds what `log` says is this worker's; one thread steps it.
 
-    `on_share` is told of the partitions it has, whenever they may be other ones, and `clock` gives the present, with
-    its zone. Joining the group belongs to the first step, so that a cluster that is away then is waited for like later.
+    `on_share` is told of the partitions it has, whenever they may be other ones, and `watcher` of its progress while it
+    takes these up; `clock` gives the present, with its zone. Joining the group belongs to the first step, so that a
+    cluster that is away then is waited for like later.
     """
 
     def __init__(
@@ -75,10 +103,12 @@ class ReconstructWorker:
         settings: Settings,
         on_share: OnShare = untold,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+        watcher: Watcher = UNWATCHED,
     ) -> None:
         pipeline = settings.pipeline
         self._log = log
         self._on_share = on_share
+        self._watcher = watcher
         self._clock = clock
         self._batch_events = pipeline.batch_events
         self._interval = settings.timers.interval
@@ -127,10 +157,15 @@ class ReconstructWorker:
     def _step(self) -> bool:
         self._take_part()
         self._tell_share()
-        # This may take long; a watchdog is told of what is taken up only then.
-        self.reconstructor.take_up_all()
-        self._tell_share()
-        done = self.reconstructor.step()
+        # To take up what was gained may take long; who watches positions is told of a partition only then.
+        self._watcher.beat(TAKING_UP, asks_log=True)
+        try:
+            self.reconstructor.take_up_all()
+            self._tell_share()
+            done = self.reconstructor.step()
+        finally:
+            # What was gained meanwhile, the step has taken up.
+            self._watcher.rest(TAKING_UP)
         RECONSTRUCT_PARTITIONS.set(len(self.reconstructor.places()))
         RECONSTRUCT_TABLES.set(len(self.reconstructor.folds))
         if done.events < self._batch_events:
@@ -153,9 +188,13 @@ class ReconstructWorker:
             self._take_over(change)
 
     def _stay(self) -> None:
-        """Stay in the group while folds are taken up. Raises `Fenced` where they may be another's meanwhile."""
+        """Stay in the group, and show progress, while folds are taken up.
+
+        Raises `Fenced` where they may be another's meanwhile.
+        """
         assert self._member is not None
         change = self._member.poll()
+        self._watcher.beat(TAKING_UP, asks_log=True)
         self._gained += change.gained
         if change.lost:
             raise Fenced(f"partitions {[place.partition for place in change.lost]} were given to another meanwhile")

@@ -71,6 +71,7 @@ class TableFolds:
         for table_id, snapshot in self._log.states(GROUP):
             if MARK not in table_id and (partition := self._log.partition_of(TABLE_EVENTS, table_id)) in begins:
                 begins[partition][table_id] = self._restore(table_id, partition, snapshot)
+                self._on_page()
         for partition, end in ends.items():
             self._fold_again(partition, begins[partition], end)
 

@@ -41,7 +41,10 @@ def reconstruct(
         limit_seconds = settings.monitoring.stalled_after_seconds
         watchdog = Watchdog(seen_from_outside, GROUP, [TABLE_EVENTS], limit_seconds, standing.stopping)
         worker = ReconstructWorker(
-            log, settings, lambda partitions: watchdog.assigned(Share(TABLE_EVENTS, one) for one in partitions)
+            log,
+            settings,
+            lambda partitions: watchdog.assigned(Share(TABLE_EVENTS, one) for one in partitions),
+            watcher=watchdog,
         )
         url = opened.enter_context(monitored(settings.monitoring, lambda: standing.troubles() | watchdog.troubles()))
         opened.enter_context(tuned())

@@ -34,6 +34,10 @@ class Progress(Generic[Name]):
         for name in [name for name in self._seen if name not in names]:
             del self._seen[name]
 
+    def forget(self, name: Name) -> None:
+        """Forget a stream, if it is known."""
+        self._seen.pop(name, None)
+
     def excuse(self, now: float) -> None:
         """Count for every stream from now on: while what they need was away nothing could move."""
         for name, seen in self._seen.items():

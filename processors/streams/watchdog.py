@@ -93,6 +93,12 @@ class Watchdog:
             beats = self._log_beats if asks_log else self._beats
             beats.note(name, self._beaten, self._clock())
 
+    def rest(self, name: str) -> None:
+        """Note that something has ended, and need not say any more that it is alive, until it beats again."""
+        with self._lock:
+            self._beats.forget(name)
+            self._log_beats.forget(name)
+
     def troubles(self) -> dict[str, str]:
         """Return what has stood still for more than half of the limit."""
         with self._lock:

@@ -1,7 +1,8 @@
 """The worker that shares tables with others: what it takes over, drops, writes down and waits out."""
 
+import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -14,10 +15,11 @@ from processors.logs.kafka_member import Change, OnRelease, Partition
 from processors.logs.sqlite import SqliteLog
 from processors.logs.transaction import CollectedTransaction
 from processors.metrics import RECONSTRUCT_FENCED, RECONSTRUCT_PARTITIONS, RECONSTRUCT_TROUBLED
-from processors.reconstruct_worker import ReconstructWorker
+from processors.reconstruct_worker import TAKING_UP, ReconstructWorker
 from processors.reconstructor import GROUP
 from processors.settings import PipelineSettings, Settings
-from schemas.log import Fenced, LogError, LogUnavailable, Position
+from processors.streams.watchdog import LOOKS, Share, Watchdog
+from schemas.log import Fenced, LogError, LogUnavailable, Position, Record
 from schemas.topics import TABLE_EVENTS
 from schemas.wire import decode_event
 from tests.producers.table import event
@@ -361,3 +363,81 @@ def test_what_was_taken_up_halfway_is_kept(
     worker.step()
     assert worker.reconstructor.tables.folded_again - before == 11 - halfway
     assert worker.reconstructor.folds["T01"].state.last_event_id == "T01:1:11"
+
+
+LIMIT_SECONDS = 60.0
+
+
+class WatchedWorker:
+    """A worker that takes folds up under a watchdog, each read of whose log takes `read_seconds` of its clock."""
+
+    def __init__(self, log: SharedLog, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now = 0.0
+        self.read_seconds = 0.0
+        self.seen: list[dict[str, str]] = []
+        self.ends: list[int] = []
+        self.dog = Watchdog(
+            log,
+            GROUP,
+            [TABLE_EVENTS],
+            LIMIT_SECONDS,
+            threading.Event(),
+            end=lambda: self.ends.append(len(self.seen)),
+            clock=lambda: self.now,
+        )
+        self.worker = ReconstructWorker(
+            log,
+            Settings(),
+            lambda partitions: self.dog.assigned(Share(TABLE_EVENTS, one) for one in partitions),
+            clock=lambda: log.now,
+            watcher=self.dog,
+        )
+        read = log.read
+
+        def slow(topic: str, partition: int, offset: int, limit: int) -> list[Record]:
+            self.look_for(self.read_seconds)
+            log.fail_once("page")
+            return read(topic, partition, offset, limit)
+
+        monkeypatch.setattr(log, "read", slow)
+
+    def look_for(self, seconds: float) -> None:
+        """Let the watchdog look as often as it does, for so long."""
+        for _ in range(round(seconds * LOOKS / LIMIT_SECONDS)):
+            self.now += LIMIT_SECONDS / LOOKS
+            self.dog.look()
+            self.seen.append(self.dog.troubles())
+
+
+@pytest.fixture
+def watched(log: SharedLog, worker: ReconstructWorker, monkeypatch: pytest.MonkeyPatch) -> WatchedWorker:
+    """A worker with much to fold again, of which it reads two records at a time."""
+    monkeypatch.setattr(processors.table_folds, "RECORDS_PER_READ", 2)
+    taking_up(log, worker)
+    return WatchedWorker(log, monkeypatch)
+
+
+def test_worker_that_hangs_while_it_takes_folds_up_is_ended(watched: WatchedWorker) -> None:
+    watched.read_seconds = LIMIT_SECONDS + LIMIT_SECONDS / LOOKS
+    watched.worker.step()
+    assert watched.ends
+    assert watched.seen[watched.ends[0] - 1] == {TAKING_UP: "has stood still for 60 s"}
+
+
+def test_worker_that_takes_folds_up_for_long_is_well(watched: WatchedWorker) -> None:
+    watched.read_seconds = LIMIT_SECONDS / 2
+    watched.worker.step()
+    assert watched.now > 3 * LIMIT_SECONDS
+    assert watched.ends == []
+    assert [one for one in watched.seen if one] == []
+
+
+@pytest.mark.parametrize("failure", [None, Fenced("another has it"), LogUnavailable("no broker answers")])
+def test_worker_that_has_taken_folds_up_or_tries_again_need_not_beat(
+    log: SharedLog, watched: WatchedWorker, failure: LogError | None
+) -> None:
+    log.failures |= {} if failure is None else {"page": failure}
+    with suppress(LogUnavailable):
+        watched.worker.step()
+    watched.look_for(3 * LIMIT_SECONDS)
+    assert watched.ends == []

@@ -37,6 +37,9 @@ def test_each_stream_is_judged_alone_and_those_given_up_not_at_all() -> None:
     progress.note("b", 2, 15)
     progress.keep({"b", "c"})
     assert standing(progress, 20) == {"c": 20}
+    progress.forget("c")
+    progress.forget("a")
+    assert standing(progress, 30) == {"b": 15}
 
 
 def test_standing_still_is_excused_for_what_was_away_and_no_longer() -> None:

@@ -153,6 +153,18 @@ def test_what_beats_is_well(sharing: Kennel) -> None:
     assert sharing.dog.troubles().keys() == {"event loop", "silences"}
 
 
+def test_what_rests_need_not_beat_until_it_beats_again(sharing: Kennel) -> None:
+    for asks_log in (True, False):
+        sharing.dog.beat("folds", asks_log=asks_log)
+        sharing.dog.rest("folds")
+    sharing.dog.rest("what never beat")
+    sharing.look_for(10 * LIMIT)
+    assert (sharing.ended, sharing.dog.troubles()) == (0, {})
+    sharing.dog.beat("folds", asks_log=True)
+    sharing.look_for(LIMIT + LIMIT / LOOKS)
+    assert sharing.ended == 1
+
+
 @pytest.mark.parametrize(
     "begin", [lambda kennel: None, lambda kennel: kennel.dog.sharing()], ids=["start", "rebalance"]
 )
