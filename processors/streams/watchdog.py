@@ -23,6 +23,9 @@ EXIT_STALLED: Final = 70
 LOOKS: Final = 10
 """How often it looks within the time that a stream may stand still."""
 
+SHARING: Final = "sharing of partitions"
+"""What stands still while a worker waits for its share."""
+
 _logger: Final = structlog.get_logger(__name__)
 
 
@@ -70,12 +73,15 @@ class Watchdog:
         self._beaten = 0
         self._sharing_since: float | None = clock()
         self._slow: dict[str, str] = {}
+        # Until the first share came nobody knows whether the cluster can be reached at all.
+        self._starting: dict[str, str] = {SHARING: "starting: has no share yet"}
 
     def assigned(self, shares: Iterable[Share]) -> None:
         """Watch these partitions from now on, and no others."""
         with self._lock:
             self._shares = frozenset(shares)
             self._sharing_since = None
+            self._starting = {}
 
     def sharing(self) -> None:
         """Note that workers share the partitions anew: none is this worker's until `assigned`, which must come soon."""
@@ -100,9 +106,9 @@ class Watchdog:
             self._log_beats.forget(name)
 
     def troubles(self) -> dict[str, str]:
-        """Return what has stood still for more than half of the limit."""
+        """Return what has stood still for more than half of the limit; before the first share, that it starts."""
         with self._lock:
-            return dict(self._slow)
+            return self._starting | self._slow
 
     def step(self) -> bool:
         """Wait for the next look, and look. Raises `LogUnavailable`."""
@@ -147,7 +153,7 @@ class Watchdog:
             yield from self._log_beats.standing(now, self._limit_seconds / 2)
             since = self._sharing_since
         if since is not None and now - since > self._limit_seconds / 2:
-            yield "sharing of partitions", now - since
+            yield SHARING, now - since
 
     def _look_at(self, shares: Collection[Share]) -> None:
         if not shares:

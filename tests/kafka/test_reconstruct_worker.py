@@ -15,6 +15,7 @@ from processors.logs.kafka_opening import open_kafka_log
 from processors.reconstruct.fold import FoldSettings
 from processors.reconstructor import GROUP
 from processors.settings import KafkaSettings
+from processors.streams.watchdog import SHARING
 from producers.simulator import Telemetry, mixed_floor, simulate
 from schemas.topics import TABLE_EVENTS
 from schemas.wire import decode_event, encode
@@ -192,6 +193,9 @@ def test_cluster_that_is_away_is_waited_for(tmp_path: Path) -> None:
     (port,) = free_ports(1)
     with worker(write_config(tmp_path, f"127.0.0.1:{port}"), "lonely") as lonely:
         url = lonely.told("running")["monitoring"]
+        # Before its first attempt has failed it can't tell that the cluster is there either.
+        answer = httpx.get(f"{url}/healthz")
+        assert (answer.status_code, answer.json()["troubles"].keys() >= {SHARING}) == (503, True)
         assert "Check kafka.bootstrap" in lonely.told("loop_waits", loop="reconstruct")["error"]
         answer = httpx.get(f"{url}/healthz")
         assert answer.status_code == 503

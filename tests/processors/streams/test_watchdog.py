@@ -9,7 +9,7 @@ import pytest
 
 from processors.logs.sqlite import SqliteLog
 from processors.metrics import STREAM_BEHIND
-from processors.streams.watchdog import LOOKS, Share, Watchdog
+from processors.streams.watchdog import LOOKS, SHARING, Share, Watchdog
 from schemas.log import LogUnavailable, Position
 
 GROUP, TOPIC = "faust-floor", "rounds"
@@ -172,9 +172,21 @@ def test_partitions_that_are_never_given_out_end_the_worker(kennel: Kennel, begi
     begin(kennel)
     kennel.look_for(LIMIT)
     assert kennel.ended == 0
-    assert kennel.dog.troubles().keys() == {"sharing of partitions"}
+    assert kennel.dog.troubles().keys() == {SHARING}
     kennel.look_for(LIMIT / LOOKS)
     assert kennel.ended == 1
+
+
+def test_worker_starts_until_it_is_told_its_first_share(kennel: Kennel) -> None:
+    kennel.log.down = True
+    for _ in range(2):
+        assert kennel.dog.troubles() == {SHARING: "starting: has no share yet"}
+        with pytest.raises(LogUnavailable):
+            kennel.dog.look()
+    kennel.dog.assigned([])
+    assert kennel.dog.troubles() == {}
+    kennel.dog.sharing()
+    assert kennel.dog.troubles() == {}
 
 
 def test_getting_no_partition_is_an_answer_too(kennel: Kennel) -> None:
