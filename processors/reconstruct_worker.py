@@ -116,7 +116,9 @@ class ReconstructWorker:
         self._member: Membership | None = None
         self._claimed = False
         self._abandoned = False
+        # What changed hands while folds were taken up.
         self._gained: list[Partition] = []
+        self._lost: list[Partition] = []
         self._share: Sequence[int] | None = None
         self.reconstructor = Reconstructor(
             log,
@@ -178,8 +180,8 @@ class ReconstructWorker:
         if self._member is None:
             self._member = self._log.join(GROUP, [TABLE_EVENTS], self._release)
         change = self._member.poll()
-        gained, self._gained = (*self._gained, *change.gained), []
-        change = Change(gained, change.lost)
+        change = Change((*self._gained, *change.gained), (*self._lost, *change.lost))
+        self._gained, self._lost = [], []
         if not self._claimed:
             # Before anything is read: it ends what a former self of this name may have left open.
             self._log.claim(GROUP)
@@ -196,6 +198,7 @@ class ReconstructWorker:
         change = self._member.poll()
         self._watcher.beat(TAKING_UP, asks_log=True)
         self._gained += change.gained
+        self._lost += change.lost
         if change.lost:
             raise Fenced(f"partitions {[place.partition for place in change.lost]} were given to another meanwhile")
 

@@ -13,6 +13,7 @@ from processors.fold_snapshots import read_back
 from processors.logs.kafka import KafkaLog
 from processors.logs.kafka_opening import open_kafka_log
 from processors.reconstruct.fold import FoldSettings
+from processors.reconstruct_worker import TAKING_UP
 from processors.reconstructor import GROUP
 from processors.settings import KafkaSettings
 from processors.streams.watchdog import SHARING
@@ -187,6 +188,16 @@ def test_worker_that_stands_still_ends_for_its_supervisor(log: KafkaLog, bootstr
     with worker(write_config(tmp_path, bootstrap), "sees") as sees:
         wait_for(lambda: folded(log))
         assert sees.stop() == 0
+
+
+def test_worker_that_hangs_while_it_takes_folds_up_ends_for_its_supervisor(bootstrap: str, tmp_path: Path) -> None:
+    config = write_config(tmp_path, bootstrap, "stalled_after_seconds = 1\n")
+    hanging = (
+        "import threading, processors.table_folds as t; t.TableFolds.take_up = lambda *_: threading.Event().wait()\n"
+    )
+    with running("reconstruct", "--config", config, first=hanging, PITWATCH_KAFKA__WORKER_ID="hangs") as program:
+        assert program.wait() == 70
+        assert TAKING_UP in program.told("worker_stalled")["standing_seconds"]
 
 
 def test_cluster_that_is_away_is_waited_for(tmp_path: Path) -> None:

@@ -338,11 +338,14 @@ def test_what_is_taken_away_while_it_is_taken_up_is_dropped(
     monkeypatch.setattr(processors.table_folds, "RECORDS_PER_READ", 2)
     taking_up(log, worker)
     log.changes += [Change(), Change(lost=(MINE,)), Change(), Change(), Change(gained=(MINE,))]
-    assert worker.step()
-    assert worker.reconstructor.folds == {}
-    while log.changes:
+    with capture_logs() as logs:
+        assert worker.step()
         assert worker.reconstructor.folds == {}
-        worker.step()
+        while log.changes:
+            assert worker.reconstructor.folds == {}
+            worker.step()
+    moved = [(one["gained"], one["lost"]) for one in logs if one["event"] == "partitions_moved"]
+    assert moved == [([0], []), ([], [0]), ([0], [])]
     assert worker.reconstructor.folds["T01"].state.last_event_id == "T01:1:11"
     assert shares == [[], [0]]
 
