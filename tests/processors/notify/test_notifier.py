@@ -20,8 +20,9 @@ from tests.processors.notify.samples import NOON, ManualClock, alert, route, set
 
 def counted(name: str) -> dict[str, float]:
     """Return how often each outcome was counted for a route."""
+    metric = "pitwatch_notify_attempted_messages_total"
     return {
-        outcome: REGISTRY.get_sample_value("pitwatch_notify_attempted_messages_total", {"route": name, "outcome": outcome}) or 0.0
+        outcome: REGISTRY.get_sample_value(metric, {"route": name, "outcome": outcome}) or 0.0
         for outcome in ("sent", "retried", "failed")
     }
 
