@@ -124,5 +124,8 @@ class Clients:
         }
 
     def _complain(self, error: KafkaError) -> None:
+        known = self.trouble()
+        # That all brokers are down follows each reason why, and would hide it.
+        text = known if known and error.code() == KafkaError._ALL_BROKERS_DOWN else error.str()
         with self._lock:
-            self._trouble = (error.str(), time.monotonic())
+            self._trouble = (text, time.monotonic())
