@@ -229,7 +229,7 @@ class EmbeddedPipeline:
     def drain(self, on_wait: Callable[[Health], None] | None = None) -> None:
         """Block until everything in the log is folded and stored. Raises what a loop died of or can't get past.
 
-        `on_wait` is told now and then how far the loops are.
+        `on_wait` is told now and then how far the loops are, and at the end.
         """
         self._draining = True
         try:
@@ -238,6 +238,8 @@ class EmbeddedPipeline:
                     on_wait(self.health())
         finally:
             self._draining = False
+        if on_wait is not None:
+            on_wait(self.health())
 
     def _is_drained(self) -> bool:
         self._standing.raise_failure()
