@@ -24,11 +24,10 @@ from benchmarks import kafka_latency
 from benchmarks.floor import floor_records
 from benchmarks.report import LATENCY_SECONDS, Quantity, latencies, macau_records, table_of
 from benchmarks.rivals.job import OUTPUT
+from benchmarks.topics import make_topics
 from pitwatch.progress import counting_bar
 from processors.logs.kafka import KafkaLog
-from processors.logs.kafka_clients import Clients
-from processors.settings import KafkaSettings
-from processors.topics import Layout, create_topics, layouts
+from processors.topics import Layout
 from schemas.log import Record
 from schemas.topics import TABLE_EVENTS
 
@@ -76,9 +75,7 @@ def measure(records: Sequence[Record], rounds: int, names: Sequence[str]) -> dic
 
 
 def _fill(bootstrap: str, records: Sequence[Record]) -> None:
-    settings = KafkaSettings(bootstrap=bootstrap, partitions=1, replication_factor=1)
-    topics = {**layouts(settings, None), OUTPUT: Layout(1, 1, {})}
-    create_topics(Clients(bootstrap, {}, "bench", settings.timeout_seconds), topics)
+    make_topics(bootstrap, 1, {OUTPUT: Layout(1, 1, {})})
     messages = [(record.key, record.value) for record in records]
     with closing(KafkaLog(bootstrap, worker_id="bench-fill")) as log:
         for start in range(0, len(messages), EVENTS_PER_APPEND):

@@ -24,12 +24,11 @@ from benchmarks.latency import (
     pace,
     told,
 )
+from benchmarks.topics import make_topics
 from processors.logs.kafka import KafkaLog
-from processors.logs.kafka_clients import Clients
 from processors.notify.notifier import Notifier
 from processors.reconstructor import GROUP
 from processors.settings import KafkaSettings
-from processors.topics import create_topics, layouts
 from schemas.log import EventLog, Record
 from schemas.topics import FACT_TOPICS, TABLE_EVENTS
 from schemas.wire import decode_fact
@@ -46,8 +45,7 @@ def measure(bootstrap: str, records: Sequence[Record], events_per_second: int = 
     phone = Phone()
     with tempfile.TemporaryDirectory(prefix="pitwatch-bench-") as folder, _log(bootstrap, "bench-tables") as log:
         directory = Path(folder)
-        kafka = KafkaSettings(bootstrap=bootstrap, partitions=PARTITIONS, replication_factor=1)
-        create_topics(Clients(bootstrap, {}, "bench", kafka.timeout_seconds), layouts(kafka, None))
+        make_topics(bootstrap, PARTITIONS)
         with _worker(bootstrap, directory), _notifier(bootstrap, directory, phone), _follower(bootstrap) as facts:
             # The first events find the worker joining its group; they are no part of the measurement.
             log.append(TABLE_EVENTS, [(record.key, record.value) for record in records[:1]])

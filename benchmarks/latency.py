@@ -9,7 +9,7 @@ import sqlite3
 import statistics
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple, cast
 
@@ -134,9 +134,7 @@ def one_route() -> NotificationSettings:
     return NotificationSettings(routes=(route,))
 
 
-def pace(
-    log: EventLog, records: Sequence[Record], rate: int, meanwhile: Callable[[], None] = lambda: None
-) -> tuple[dict[Place, float], float]:
+def pace(log: EventLog, records: Sequence[Record], rate: int) -> tuple[dict[Place, float], float]:
     """Append at the rate; return when the event at each place was due, and the seconds that all took."""
     due: dict[Place, float] = {}
     begun = time.perf_counter()
@@ -148,7 +146,6 @@ def pace(
             )
             for number, position in enumerate(positions, first):
                 due[position.partition, position.offset] = begun + number / rate
-        meanwhile()
         time.sleep(APPEND_SECONDS)
     return due, time.perf_counter() - begun
 

@@ -8,12 +8,11 @@ from itertools import islice
 from multiprocessing.connection import Connection
 from pathlib import Path
 
+from benchmarks.pipeline import EVENTS_PER_APPEND
 from processors.embedded import EmbeddedPipeline
 from processors.settings_file import load_settings
 from schemas.log import Record
 from schemas.topics import TABLE_EVENTS
-
-EVENTS_PER_APPEND = 2_000
 
 
 def measure(records: Iterable[Record]) -> int:
