@@ -45,6 +45,7 @@ RIVALS: Final[Mapping[str, str]] = {
     "plain Quix Streams": "quix",
     "plain arroyo": "arroyo_steps",
 }
+TARGETS: Final[Mapping[str, str]] = {PITWATCH: "≥ 100,000/s, ≥ 0.40"}
 LIMIT_MS: Final = 500
 EVENTS_PER_APPEND: Final = 5_000
 PATIENCE_SECONDS: Final = 900
@@ -118,11 +119,11 @@ def _print(runs: Mapping[str, Sequence[Run]], quantities: list[Quantity], *, as_
         title=f"{some[0].events:,} events, one partition, the middle of {len(some)} rounds, {os.cpu_count()} cores",
         title_justify="left",
     )
-    for heading in ("worker", "events/s", "× consume + validate", "× Pitwatch", "facts"):
-        table.add_column(heading, justify="left" if heading == "worker" else "right")
+    for heading in ("worker", "events/s", "× consume + validate", "× Pitwatch", "facts", "target"):
+        table.add_column(heading, justify="left" if heading in {"worker", "target"} else "right")
     for name, rate in rates.items():
         floor, own = (f"{rate / rates[one]:.2f}" if one in rates else "" for one in (VALIDATE, PITWATCH))
-        table.add_row(name, f"{rate:,.0f}", floor, own, f"{runs[name][0].facts:,}")
+        table.add_row(name, f"{rate:,.0f}", floor, own, f"{runs[name][0].facts:,}", TARGETS.get(name, ""))
     output = Console()
     output.print(table)
     output.print(table_of(quantities))

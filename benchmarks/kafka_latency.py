@@ -1,18 +1,22 @@
-"""The latencies of the distributed runtime: a reconstruct worker in its own process, and the notifier behind it."""
+"""The latencies of the distributed runtime: `pitwatch reconstruct` and `pitwatch worker`, each in a process of its own.
 
-import subprocess
-import sys
+The worker's notifier carries the alerts to a service on this machine over HTTP.
+"""
+
 import tempfile
 import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Final
 
+import httpx
 from confluent_kafka import Consumer, TopicPartition
 
 from benchmarks.latency import (
+    ALERTS_PER_TEN_MINUTES,
     MACAU_EVENTS_PER_SECOND,
     SETTLE_SECONDS,
     Arrival,
@@ -20,13 +24,11 @@ from benchmarks.latency import (
     Phone,
     alerts_in,
     latency_of,
-    one_route,
     pace,
     told,
 )
 from benchmarks.topics import make_topics
 from processors.logs.kafka import KafkaLog
-from processors.notify.notifier import Notifier
 from processors.reconstructor import GROUP
 from processors.settings import KafkaSettings
 from schemas.log import EventLog, Record
@@ -41,12 +43,16 @@ READ_AT_ONCE: Final = 10_000
 
 
 def measure(bootstrap: str, records: Sequence[Record], events_per_second: int = MACAU_EVENTS_PER_SECOND) -> Latency:
-    """Send the events at the rate through a cluster without topics. Raises AssertionError where the worker ends."""
-    phone = Phone()
-    with tempfile.TemporaryDirectory(prefix="pitwatch-bench-") as folder, _log(bootstrap, "bench-tables") as log:
-        directory = Path(folder)
+    """Send the events at the rate through a cluster without topics. Raises AssertionError where a process ends."""
+    with (
+        tempfile.TemporaryDirectory(prefix="pitwatch-bench-") as folder,
+        closing(KafkaLog(bootstrap, worker_id="bench-tables")) as log,
+        _service() as (phone, port),
+    ):
+        data = Path(folder) / "data"
+        config = _config(Path(folder), bootstrap, data, port)
         make_topics(bootstrap, PARTITIONS)
-        with _worker(bootstrap, directory), _notifier(bootstrap, directory, phone), _follower(bootstrap) as facts:
+        with _floor_at_work(config), _follower(bootstrap) as facts:
             # The first events find the worker joining its group; they are no part of the measurement.
             log.append(TABLE_EVENTS, [(record.key, record.value) for record in records[:1]])
             _wait_until_folded(log)
@@ -54,46 +60,78 @@ def measure(bootstrap: str, records: Sequence[Record], events_per_second: int = 
             _wait_until_folded(log)
             raised = alerts_in(log)
             phone.wait_for(len(raised))
-            messages = told(directory, phone, raised)
-        return latency_of(due, seconds, facts, messages)
+        return latency_of(due, seconds, facts, told(data, phone, raised))
+
+
+def _config(folder: Path, bootstrap: str, data: Path, port: int) -> Path:
+    """Write the settings of both processes, which have one phone told of everything."""
+    config = folder / "pitwatch.toml"
+    config.write_text(
+        f"""
+data_directory = "{data}"
+[kafka]
+bootstrap = "{bootstrap}"
+worker_id = "bench"
+[monitoring]
+port = 0
+[[notifications.routes]]
+name = "bench"
+urls = ["json://127.0.0.1:{port}"]
+minimum_severity = "info"
+alerts_per_ten_minutes = {ALERTS_PER_TEN_MINUTES}
+""",
+        encoding="utf-8",
+    )
+    return config
 
 
 @contextmanager
-def _log(bootstrap: str, worker_id: str) -> Iterator[KafkaLog]:
-    with closing(KafkaLog(bootstrap, worker_id=worker_id)) as log:
-        yield log
+def _service() -> Iterator[tuple[Phone, int]]:
+    """Take messages over HTTP, on loopback; yield the phone that notes them, and the port."""
+    phone = Phone()
 
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            phone.note()
+            self.rfile.read(int(self.headers["Content-Length"]))
+            self.send_response(200)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
 
-@contextmanager
-def _worker(bootstrap: str, directory: Path) -> Iterator[None]:
-    """Run a reconstruct worker, as a site runs it."""
-    config = directory / "pitwatch.toml"
-    config.write_text(f'[kafka]\nbootstrap = "{bootstrap}"\nworker_id = "bench"\n', encoding="utf-8")
-    command = [sys.executable, "-c", "from pitwatch.cli import main; main()", "reconstruct", "--config", str(config)]
-    with (directory / "worker.log").open("wb") as output:
-        process = subprocess.Popen(command, stdout=output, stderr=output)  # noqa: S603  our own command
+        def log_message(self, *arguments: object) -> None:
+            """Print nothing."""
+
+    server = HTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, name="phone")
+    thread.start()
     try:
-        yield
-        if process.poll() is not None:
-            raise AssertionError(f"the worker ended with {process.returncode}:\n{output.name}")
+        yield phone, server.server_port
     finally:
-        process.terminate()
-        process.wait()
+        server.shutdown()
+        thread.join()
+        server.server_close()
 
 
 @contextmanager
-def _notifier(bootstrap: str, directory: Path, phone: Phone) -> Iterator[None]:
-    stop = threading.Event()
-    with _log(bootstrap, "bench-notifier") as log:
-        notifier = Notifier(log, directory, phone, one_route())
-        thread = threading.Thread(target=notifier.run, args=(stop,), name="notifier")
-        thread.start()
-        try:
-            yield
-        finally:
-            stop.set()
-            thread.join()
-            notifier.close()
+def _floor_at_work(config: Path) -> Iterator[None]:
+    """Run a reconstruct worker and a Faust worker, as a site runs them, both at work when the block begins."""
+    from tests.kafka.programs import running
+
+    with running("reconstruct", "--config", config) as folding, running("worker", "--config", config) as telling:
+        _wait_until_it_follows(telling.told("running")["monitoring"])
+        yield
+        for program in (folding, telling):
+            if program.process.poll() is not None:
+                raise AssertionError(f"a worker ended with {program.process.returncode}:\n{program.logs[-5:]}")
+
+
+def _wait_until_it_follows(url: str) -> None:
+    """Wait until the Faust worker at `url` has its share of the topics, and read what lay there."""
+    deadline = time.monotonic() + SETTLE_SECONDS
+    while not ((page := httpx.get(f"{url}/windows", timeout=SETTLE_SECONDS).json())["complete"] and page["partitions"]):
+        if time.monotonic() > deadline:
+            raise AssertionError("the Faust worker gets no share of the topics")
+        time.sleep(WAIT_SECONDS)
 
 
 @contextmanager

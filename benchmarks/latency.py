@@ -2,7 +2,8 @@
 
 The events come at a steady rate, in small appends as a gateway makes them. Each counts from the moment it was due, so
 that one which waited for the append before it is not let off. A fact has come when it is committed (embedded) or can
-be read by others (Kafka), an alert when a transport is asked to carry it; what a service then takes is its own.
+be read by others (Kafka). An alert has come when a transport is asked to carry it (embedded), or when the request that
+carries it has reached a service on this machine (Kafka); what a service then takes is its own.
 """
 
 import sqlite3
@@ -38,6 +39,9 @@ SETTLE_SECONDS: Final = 30.0
 
 PAUSE_SECONDS: Final = 0.01
 
+ALERTS_PER_TEN_MINUTES: Final = 1_000
+"""More than are raised: no summary takes a message's place."""
+
 Place = tuple[int, int]
 """Partition and offset of an event."""
 
@@ -68,6 +72,10 @@ class Phone:
 
     def send(self, url: SecretStr, title: str, body: str) -> None:  # noqa: ARG002 - the port's
         """Note the moment."""
+        self.note()
+
+    def note(self) -> None:
+        """Note that a message came now."""
         self.taken.append(time.perf_counter())
 
     def wait_for(self, messages: int) -> None:
@@ -103,7 +111,7 @@ def measure(records: Sequence[Record], events_per_second: int = MACAU_EVENTS_PER
 
     with tempfile.TemporaryDirectory(prefix="pitwatch-bench-") as folder:
         directory = Path(folder)
-        settings = load_settings().model_copy(update={"data_directory": directory, "notifications": one_route()})
+        settings = load_settings().model_copy(update={"data_directory": directory, "notifications": _one_route()})
         with EmbeddedPipeline(settings, transport=phone, live=True, on_facts=note) as pipeline:
             pipeline.start()
             pipeline.configured.wait()
@@ -126,10 +134,13 @@ def latency_of(
     )
 
 
-def one_route() -> NotificationSettings:
+def _one_route() -> NotificationSettings:
     """Return the settings that have one phone told of everything."""
     route = Route(
-        name="bench", urls=(SecretStr("json://127.0.0.1"),), minimum_severity="info", alerts_per_ten_minutes=1000
+        name="bench",
+        urls=(SecretStr("json://127.0.0.1"),),
+        minimum_severity="info",
+        alerts_per_ten_minutes=ALERTS_PER_TEN_MINUTES,
     )
     return NotificationSettings(routes=(route,))
 
