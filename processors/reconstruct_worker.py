@@ -22,6 +22,7 @@ from processors.metrics import (
 from processors.reconstruct.fold import FoldSettings
 from processors.reconstructor import GROUP, Reconstructor
 from processors.settings import Settings
+from processors.watching import UNWATCHED, Watcher
 from schemas.log import EventLog, Fenced, LogUnavailable
 from schemas.topics import TABLE_EVENTS
 
@@ -56,30 +57,6 @@ class SharedLog(EventLog, Protocol):
         """Become one of the workers; `on_release` is told of partitions that are about to be given up."""
         ...
 
-
-class Watcher(Protocol):
-    """Whoever minds that what said it is alive says so again, until it rests."""
-
-    def beat(self, name: str, *, asks_log: bool = False) -> None:
-        """Note that something is alive; what `asks_log` may be late while the log is away."""
-        ...
-
-    def rest(self, name: str) -> None:
-        """Note that something has ended."""
-        ...
-
-
-class Unwatched:
-    """Nobody minds."""
-
-    def beat(self, name: str, *, asks_log: bool = False) -> None:
-        """Do nothing."""
-
-    def rest(self, name: str) -> None:
-        """Do nothing."""
-
-
-UNWATCHED: Final = Unwatched()
 
 OnShare = Callable[[Sequence[int]], None]
 """Told of the partitions of the tables' events that a worker has now."""

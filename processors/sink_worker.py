@@ -14,11 +14,15 @@ from processors.metrics import SINK_TROUBLED
 from processors.store.clickhouse import ClickHouseStore
 from processors.store.port import StoreUnavailable
 from processors.store.sink import TOPICS, WAIT_SECONDS, Sink, group_of
+from processors.watching import UNWATCHED, Watcher
 from schemas.errors import PitwatchError
 from schemas.log import EventLog, Fenced, LogUnavailable
 
 OUTAGES: Final = (LogUnavailable, StoreUnavailable)
 """What the worker waits out."""
+
+MOVING: Final = "moving of rows"
+"""What beats with each batch."""
 
 IDENTITY_SECONDS: Final = 60.0
 """How often it is made sure that the database is still the one that the positions are about."""
@@ -76,6 +80,7 @@ def alone(_group: str, _topics: Sequence[str]) -> Membership:
 class SinkWorker:
     """Fills the store that `open_store` opens and `join` shares; one thread steps it.
 
+    `on_share` is told of the partitions that it has, and `watcher` of its progress while it moves batches.
     Opening belongs to the first step, so that a store or a log that is away then is waited for like later.
     """
 
@@ -87,6 +92,7 @@ class SinkWorker:
         check: Check = nothing_against,
         on_share: OnShare = untold,
         clock: Callable[[], float] = time.monotonic,
+        watcher: Watcher = UNWATCHED,
     ) -> None:
         self._log = log
         self._open_store = open_store
@@ -95,6 +101,7 @@ class SinkWorker:
         self._on_share = on_share
         self._told: Sequence[tuple[str, int]] | None = None
         self._clock = clock
+        self._watcher = watcher
         self._store: ClickHouseStore | None = None
         self._membership: Membership | None = None
         self._sink: Sink | None = None
@@ -137,9 +144,14 @@ class SinkWorker:
             # Another has these partitions now, and inserts once more what was not committed.
             _logger.info("partitions_given_up", error=str(error))
             return True
+        finally:
+            self._watcher.rest(MOVING)
         if not moved:
             sink.wait(WAIT_SECONDS)
         return bool(moved)
+
+    def _stay(self) -> None:
+        self._watcher.beat(MOVING, asks_log=True)
 
     def _attached(self) -> ClickHouseStore:
         """Return the store, known to be the same as before."""
@@ -162,8 +174,12 @@ class SinkWorker:
             self._membership = self._join(group_of(store), [topic for _, topic in TOPICS])
             self._membership.poll()
         if self._sink is None:
-            self._sink = Sink(self._log, store)
+            # A group whose coordinator is away gives no share, and no error either: ask it something.
+            self._log.position(group_of(store), TOPICS[0][1], 0)
+            self._sink = Sink(self._log, store, on_batch=self._stay)
             _logger.info("filling", group=self._sink.group)
+            # Not only once something was moved: from now on log and store are known to be there.
+            self._tell(self._sink.places())
         else:
             self._sink.share()
         return self._sink

@@ -13,7 +13,7 @@ from pitwatch.signals import Stop
 from pitwatch.workplace import server_settings_for
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from processors.loops import Standing
     from processors.settings import Settings
@@ -41,7 +41,7 @@ def sink(
     settings = server_settings_for(data, config)
     stop, standing = Stop(), Standing()
     with ExitStack() as opened:
-        watch = _Watch(settings, opened, standing)
+        watch = _Watch(settings, opened, standing, shared=data is None)
         worker = _worker(settings, opened, watch, from_kafka=data is None)
         url = opened.enter_context(monitored(settings.monitoring, watch.troubles))
         loop = Loop("sink", worker.step, standing, OUTAGES)
@@ -56,25 +56,46 @@ def sink(
 
 
 class _Watch:
-    """The watchdog of a sink that shares Kafka's partitions, once the store has told which group that is."""
+    """Tells how a sink stands, which has yet to start until it has its first share.
 
-    def __init__(self, settings: "Settings", opened: ExitStack, standing: "Standing") -> None:
+    Where sinks share Kafka's partitions a watchdog minds them, once the store has told which group that is.
+    """
+
+    def __init__(self, settings: "Settings", opened: ExitStack, standing: "Standing", *, shared: bool) -> None:
+        from processors.streams.watchdog import STARTING
+
         self._settings = settings
         self._opened = opened
         self._standing = standing
+        self._shared = shared
+        self._starting: Mapping[str, str] = STARTING
         self._dog: Watchdog | None = None
 
     def troubles(self) -> dict[str, str]:
-        """Return what can't work now, or stands still."""
-        return self._standing.troubles() | (self._dog.troubles() if self._dog is not None else {})
+        """Return what can't work now, or stands still; before the first share, that it starts."""
+        watched = self._dog.troubles() if self._dog is not None else self._starting
+        return {**self._standing.troubles(), **watched}
 
     def share(self, group: str, places: "Sequence[tuple[str, int]]") -> None:
-        """Watch these partitions from now on."""
+        """Watch these partitions from now on, unless the log is this machine's alone."""
         from processors.streams.watchdog import Share
 
+        if not self._shared:
+            self._starting = {}
+            return
         if self._dog is None:
             self._dog = self._start(group)
         self._dog.assigned(Share(*place) for place in places)
+
+    def beat(self, name: str, *, asks_log: bool = False) -> None:
+        """Note that something is alive."""
+        if self._dog is not None:
+            self._dog.beat(name, asks_log=asks_log)
+
+    def rest(self, name: str) -> None:
+        """Note that something has ended."""
+        if self._dog is not None:
+            self._dog.rest(name)
 
     def _start(self, group: str) -> "Watchdog":
         from processors.logs.kafka_opening import open_kafka_log
@@ -105,11 +126,12 @@ def _worker(settings: "Settings", opened: ExitStack, watch: _Watch, *, from_kafk
         from processors.logs.kafka_opening import open_kafka_log
 
         shared = opened.enter_context(open_kafka_log(settings.kafka))
-        return opened.enter_context(closing(SinkWorker(shared, open_store, shared.join, on_share=watch.share)))
+        worker = SinkWorker(shared, open_store, shared.join, on_share=watch.share, watcher=watch)
+        return opened.enter_context(closing(worker))
     from processors.data_directory import check_fillable, check_there, open_log
 
     directory = settings.data_directory
     check_there(directory)
     log = opened.enter_context(open_log(directory))
     check = partial(check_fillable, log, directory)
-    return opened.enter_context(closing(SinkWorker(log, open_store, check=check)))
+    return opened.enter_context(closing(SinkWorker(log, open_store, check=check, on_share=watch.share)))

@@ -79,9 +79,14 @@ class Flow:
     turn: int = 0
 
 
+def untold() -> None:
+    """Tell nobody."""
+
+
 class Sink:
     """Fills a migrated store from a log. One thread steps it; `behind` may be asked by others.
 
+    `on_batch` is told before each batch, for whoever watches that another follows.
     Methods may raise `LogUnavailable` and `StoreUnavailable`, after which the next step begins where the last ended.
     """
 
@@ -93,12 +98,14 @@ class Sink:
         interval_seconds: float = INTERVAL_SECONDS,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
+        on_batch: Callable[[], None] = untold,
     ) -> None:
         self._log = log
         self._store = store
         self._interval_seconds = interval_seconds
         self._clock = clock
         self._sleep = sleep
+        self._on_batch = on_batch
         self.group = group_of(store)
         self._flows: list[Flow] = []
         self.share()
@@ -177,6 +184,7 @@ class Sink:
         return now >= flow.due_at or self._backlog(flow) >= FULL_BATCH_ROWS
 
     def _move(self, flow: Flow) -> int:
+        self._on_batch()
         records, moved = self._read(flow)
         if not records:
             return 0

@@ -8,7 +8,8 @@ the worker again is whatever keeps it running.
 import os
 import threading
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 import structlog
@@ -25,6 +26,9 @@ LOOKS: Final = 10
 
 SHARING: Final = "sharing of partitions"
 """What stands still while a worker waits for its share."""
+
+STARTING: Final[Mapping[str, str]] = MappingProxyType({SHARING: "starting: has no share yet"})
+"""What is wrong with a worker until its first share came: nobody knows whether the cluster can be reached at all."""
 
 _logger: Final = structlog.get_logger(__name__)
 
@@ -73,8 +77,7 @@ class Watchdog:
         self._beaten = 0
         self._sharing_since: float | None = clock()
         self._slow: dict[str, str] = {}
-        # Until the first share came nobody knows whether the cluster can be reached at all.
-        self._starting: dict[str, str] = {SHARING: "starting: has no share yet"}
+        self._starting: Mapping[str, str] = STARTING
 
     def assigned(self, shares: Iterable[Share]) -> None:
         """Watch these partitions from now on, and no others."""
@@ -108,7 +111,7 @@ class Watchdog:
     def troubles(self) -> dict[str, str]:
         """Return what has stood still for more than half of the limit; before the first share, that it starts."""
         with self._lock:
-            return self._starting | self._slow
+            return {**self._starting, **self._slow}
 
     def step(self) -> bool:
         """Wait for the next look, and look. Raises `LogUnavailable`."""

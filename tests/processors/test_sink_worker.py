@@ -9,11 +9,11 @@ import pytest
 
 from processors.logs.sqlite import SqliteLog
 from processors.metrics import SINK_TROUBLED
-from processors.sink_worker import IDENTITY_SECONDS, OtherStore, SinkWorker
+from processors.sink_worker import IDENTITY_SECONDS, MOVING, OtherStore, SinkWorker
 from processors.store.clickhouse import ClickHouseStore
 from processors.store.port import StoreUnavailable
 from processors.store.sink import TOPICS
-from schemas.log import Fenced, Position
+from schemas.log import Fenced, LogUnavailable, Position
 from tests.processors.store.test_sink import RecordingStore, bet_ids, bets, named
 
 
@@ -44,6 +44,12 @@ class SharedLog(SqliteLog):
 
     mine: Sequence[str] = [topic for _, topic in TOPICS]
     fenced = False
+    deaf = False
+
+    def position(self, group: str, topic: str, partition: int) -> int:
+        if self.deaf:
+            raise LogUnavailable("no coordinator answers")
+        return super().position(group, topic, partition)
 
     def partitions(self, topic: str) -> Sequence[int]:
         return [0] if topic in self.mine else []
@@ -68,6 +74,20 @@ class Member:
     def poll(self, seconds: float = 0.0) -> None:
         if self.changes:
             self.changes.pop(0)()
+
+
+class Listener:
+    """Hears what a worker says of its progress."""
+
+    def __init__(self) -> None:
+        self.heard: list[tuple[str, str]] = []
+
+    def beat(self, name: str, *, asks_log: bool = False) -> None:
+        assert asks_log
+        self.heard.append(("beats", name))
+
+    def rest(self, name: str) -> None:
+        self.heard.append(("rests", name))
 
 
 class Time:
@@ -250,3 +270,49 @@ class TestWatched:
         server.away = False
         worker.step()
         assert told[1:] == [("sink-first", 0), ("sink-first", len(TOPICS))]
+
+    def test_share_is_told_before_anything_is_moved(self, log: SharedLog, server: Server) -> None:
+        told: list[int] = []
+        worker = SinkWorker(
+            log, lambda: cast(ClickHouseStore, server), on_share=lambda _group, places: told.append(len(places))
+        )
+        server.verdict = lambda _kind, _rows: self.told_first(told)
+        log.append("bets", bets(1))
+        assert worker.step()
+        assert told == [len(TOPICS)]
+
+    def told_first(self, told: list[int]) -> None:
+        assert told == [len(TOPICS)]
+
+    def test_progress_is_told_with_each_batch_and_no_more_afterwards(self, log: SharedLog, server: Server) -> None:
+        watcher = Listener()
+        worker = SinkWorker(log, lambda: cast(ClickHouseStore, server), watcher=watcher)
+        log.append("bets", bets(1))
+        worker.step()
+        assert watcher.heard == [("beats", MOVING)] * len(TOPICS) + [("rests", MOVING)]
+        watcher.heard.clear()
+        server.away = True
+        log.append("bets", bets(1))
+        worker._sink._flows[2].due_at = 0.0  # type: ignore[union-attr]  # it has stepped
+        with pytest.raises(StoreUnavailable):
+            worker.step()
+        assert watcher.heard[-1] == ("rests", MOVING)
+
+    def test_none_is_told_before_the_group_answers(self, log: SharedLog, server: Server) -> None:
+        told: list[int] = []
+        member = Member([])
+        worker = SinkWorker(
+            log,
+            lambda: cast(ClickHouseStore, server),
+            member.join,
+            on_share=lambda _group, places: told.append(len(places)),
+        )
+        log.mine, log.deaf = [], True
+        for _ in range(2):
+            with pytest.raises(LogUnavailable):
+                worker.step()
+        assert told == []
+        log.deaf = False
+        worker.step()
+        assert told == [0]
+        assert len(member.joined) == 1
