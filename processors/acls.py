@@ -85,7 +85,7 @@ def grants(principals: Mapping[str, str]) -> Iterator[Grant]:
 def create_acls(clients: Clients, wanted: list[Grant]) -> None:
     """Grant everything in `wanted`; what was granted already stays granted. Raises `LogUnavailable`."""
     admin = clients.admin()
-    with clients.told("grant the roles' rights"):
+    with clients.told("grant the roles' rights", admin):
         bindings = [_binding(grant) for grant in wanted]
         for future in admin.create_acls(bindings, request_timeout=clients.timeout_seconds).values():
             future.result()

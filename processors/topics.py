@@ -56,7 +56,7 @@ def create_topics(clients: Clients, wanted: Mapping[str, Layout]) -> list[str]:
     """Make the topics that aren't there; return their names once they are known. What is there stays as it is."""
     admin = clients.admin()
     made = []
-    with clients.told("make the topics"):
+    with clients.told("make the topics", admin):
         new = [
             NewTopic(name, layout.partitions, layout.replication_factor or -1, config=dict(layout.config))
             for name, layout in wanted.items()
@@ -105,7 +105,7 @@ def _layout(topic: Topic, kafka: KafkaSettings, keep_facts_days: int | None) -> 
 def _describe(clients: Clients, wanted: Mapping[str, Layout]) -> dict[str, TopicDescription]:
     admin = clients.admin()
     found = {}
-    with clients.told("describe the topics"):
+    with clients.told("describe the topics", admin):
         asked = TopicCollection(list(wanted))
         for name, future in admin.describe_topics(asked, request_timeout=clients.timeout_seconds).items():
             try:
@@ -122,7 +122,7 @@ def _configs(clients: Clients, found: Mapping[str, TopicDescription]) -> dict[st
     asked = [ConfigResource(ResourceType.TOPIC, name) for name in found]
     if not asked:
         return {}
-    with clients.told("read the topics' settings"):
+    with clients.told("read the topics' settings", admin):
         futures = admin.describe_configs(asked, request_timeout=clients.timeout_seconds)
         return {
             resource.name: {name: str(entry.value) for name, entry in future.result().items()}

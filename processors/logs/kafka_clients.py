@@ -76,7 +76,7 @@ class Clients:
         self.timeout_seconds = timeout_seconds
         self._properties = dict(properties)
         self._lock = threading.Lock()
-        self._trouble = ("", 0.0)
+        self._trouble: tuple[KafkaError | None, float] = (None, 0.0)
 
     def admin(self) -> AdminClient:
         """Return a new admin client."""
@@ -97,18 +97,21 @@ class Clients:
             return Consumer(self._settings(_CONSUMER_DEFAULTS, own), logger=_logger)
 
     @contextmanager
-    def told(self, doing: str) -> Iterator[None]:
+    def told(self, doing: str, admin: AdminClient | None = None) -> Iterator[None]:
         """Turn Kafka's exceptions into the log's, with what the clients last complained of."""
         try:
             yield
         except KafkaException as exception:
+            if admin is not None:
+                # It complains when asked only, of what kept it from an answer: a refused login, mostly.
+                admin.poll(0)
             raise explained(doing, error_of(exception), self.trouble()) from exception
 
-    def trouble(self) -> str:
+    def trouble(self) -> KafkaError | None:
         """Return what a client last complained of, unless that is long ago."""
         with self._lock:
-            text, at = self._trouble
-        return text if text and time.monotonic() - at < _TROUBLE_SECONDS else ""
+            error, at = self._trouble
+        return error if time.monotonic() - at < _TROUBLE_SECONDS else None
 
     def _settings(self, defaults: Settings, own: Settings) -> dict[str, Any]:
         return {
@@ -126,6 +129,6 @@ class Clients:
     def _complain(self, error: KafkaError) -> None:
         known = self.trouble()
         # That all brokers are down follows each reason why, and would hide it.
-        text = known if known and error.code() == KafkaError._ALL_BROKERS_DOWN else error.str()
+        told = known if known and error.code() == KafkaError._ALL_BROKERS_DOWN else error
         with self._lock:
-            self._trouble = (text, time.monotonic())
+            self._trouble = (told, time.monotonic())

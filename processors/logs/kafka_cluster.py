@@ -59,13 +59,8 @@ class Cluster:
         return murmur2(key.encode(), self.need(topic))
 
     def _look_up(self, topic: str) -> int:
-        with self._clients.told(f"look up topic {topic}"):
-            try:
-                found = self._admin.list_topics(topic, timeout=self._clients.timeout_seconds).topics[topic]
-            except KafkaException:
-                # Has the client say what kept it from asking: a refused login, mostly.
-                self._admin.poll(0)
-                raise
+        with self._clients.told(f"look up topic {topic}", self._admin):
+            found = self._admin.list_topics(topic, timeout=self._clients.timeout_seconds).topics[topic]
             missing = found.error is not None and found.error.code() == KafkaError.UNKNOWN_TOPIC_OR_PART
             if found.error is not None and not missing:
                 raise KafkaException(found.error)

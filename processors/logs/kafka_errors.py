@@ -14,7 +14,10 @@ _REFUSED: Final = ("this user may not do that", "Grant the role's rights: pitwat
 _FEW_COPIES: Final = ("too few replicas are in sync", "Bring the missing brokers back; the log goes on by itself")
 _CHANGING: Final = ("the cluster is changing over", "Wait; the log goes on by itself")
 _NOT_DECLARED: Final = ("the topic isn't there as declared", "Run pitwatch topics check")
-_LOGIN: Final = ("the login failed", "Check security.protocol, the certificates and the password in kafka.properties")
+_LOGIN: Final = (
+    "the login failed",
+    "Check security.protocol, the certificates, the names in them and the password in kafka.properties",
+)
 
 _MEANINGS: Final[dict[int, tuple[str, str]]] = {
     KafkaError._TRANSPORT: _AWAY,
@@ -75,16 +78,23 @@ def error_of(exception: KafkaException) -> KafkaError:
     return error
 
 
-def explained(doing: str, error: KafkaError, trouble: str = "") -> LogError:
+def explained(doing: str, error: KafkaError, trouble: KafkaError | None = None) -> LogError:
     """Return the exception that tells what was being done, what was wrong and the way out.
 
     `trouble` is what the client last said of its connections: behind a time-out there is often a failed login.
     """
     if error.code() in _MISUSED:
         return LogError(f"could not {doing}: {error.str()}. Check kafka.properties")
-    what, remedy = _MEANINGS.get(error.code(), _OTHER)
-    said = f"{error.name()}: {error.str()}" + (f"; {trouble}" if trouble else "")
+    meaning = _MEANINGS.get(error.code(), _OTHER)
+    what, remedy = _LOGIN if meaning == _AWAY and trouble is not None and _is_login(trouble) else meaning
+    said = f"{error.name()}: {error.str()}" + (f"; {trouble.str()}" if trouble is not None else "")
     return LogUnavailable(f"could not {doing}: {what} ({said}). {remedy}")
+
+
+def _is_login(trouble: KafkaError) -> bool:
+    # Where it is a broker that refuses, by closing the connection or by an alert, it comes as trouble of the transport.
+    refused = any(words in trouble.str() for words in ("SSL handshake failed", "SSL alert"))
+    return refused or _MEANINGS.get(trouble.code()) == _LOGIN
 
 
 @contextmanager

@@ -265,6 +265,6 @@ class Reader:
         trouble = self._clients.trouble()
         return LogUnavailable(
             f"could not {doing}: the broker sent nothing in {self._clients.timeout_seconds:g} s"
-            + (f" ({trouble})" if trouble else "")
+            + (f" ({trouble.str()})" if trouble is not None else "")
             + ". Look whether the partition has a leader; the log goes on by itself"
         )
