@@ -6,6 +6,7 @@ from typing import Final
 import msgspec
 
 from processors.reconstruct.fold import FoldSettings, TableFold
+from schemas.revisions import AS_THEY_CAME
 
 
 class UnreadableSnapshot(ValueError):
@@ -15,13 +16,17 @@ class UnreadableSnapshot(ValueError):
 class StoredFold(msgspec.Struct, frozen=True):
     """A fold written down. `offset` is the first record of `partition` that it doesn't know.
 
-    `heard_at` is when its table was last heard, by the log's clock.
+    `heard_at` is when its table was last heard, by the log's clock. The facts of the table are published under
+    revisions from `first_revision` on. `tables` of the partition had a snapshot once this one was written; 0 where
+    nobody counted them.
     """
 
     partition: int
     offset: int
     heard_at: datetime | None
     fold: bytes
+    first_revision: int = AS_THEY_CAME
+    tables: int = 0
 
     def restore(self, settings: FoldSettings) -> TableFold:
         """Return the fold. Raises `UnreadableSnapshot`."""
@@ -34,9 +39,15 @@ class StoredFold(msgspec.Struct, frozen=True):
 _stored: Final = msgspec.msgpack.Decoder(StoredFold)
 
 
-def write_down(fold: TableFold, partition: int, offset: int, heard_at: datetime | None) -> bytes:
+def write_down(stored: StoredFold) -> bytes:
     """Return the bytes that `read_back` takes."""
-    return msgspec.msgpack.encode(StoredFold(partition, offset, heard_at, fold.snapshot()))
+    return msgspec.msgpack.encode(stored)
+
+
+def blank(table_id: str, partition: int, first_revision: int, tables: int) -> bytes:
+    """Return the snapshot of a table of which nothing was folded yet."""
+    fold = TableFold(table_id, FoldSettings()).snapshot()
+    return write_down(StoredFold(partition, 0, None, fold, first_revision, tables))
 
 
 def read_back(snapshot: bytes) -> StoredFold:

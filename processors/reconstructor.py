@@ -163,7 +163,7 @@ class Reconstructor:
             key = record.key
             fold = tables.folds.get(key) or tables.begin(key, record.partition)
             if found := tables.hear(fold, record):
-                facts += [(key, fact) for fact in found]
+                facts += [(key, fact) for fact in tables.numbered(key, found)]
         return facts
 
     def _commit(self, facts: list[tuple[str, Fact]], moved: dict[int, int]) -> None:

@@ -8,15 +8,18 @@ before; since the fold is pure, what comes next is what would have come. So snap
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from datetime import datetime
-from typing import Final
+from typing import Final, cast
 
+import msgspec
 import structlog
 
-from processors.fold_snapshots import StoredFold, UnreadableSnapshot, read_back, write_down
+from processors.fold_snapshots import StoredFold, UnreadableSnapshot, blank, read_back, write_down
 from processors.metrics import RECONSTRUCT_FOLDED_AGAIN, RECONSTRUCT_SNAPSHOTS
 from processors.reconstruct.fold import FoldSettings, TableFold
+from schemas.errors import PitwatchError
 from schemas.facts import Fact
 from schemas.log import MAX_MESSAGE_BYTES, EventLog, Record, Transaction
+from schemas.revisions import AS_THEY_CAME
 from schemas.topics import TABLE_EVENTS
 
 GROUP: Final = "reconstruct"
@@ -43,6 +46,20 @@ OnPage = Callable[[], None]
 _logger: Final = structlog.get_logger(__name__)
 
 
+class SnapshotsLost(PitwatchError):
+    """Raised where somebody dropped snapshots of tables whose events were folded already.
+
+    To fold these anew and throw their facts away would not do: what was told of them, nobody knows any more.
+    """
+
+    def __init__(self, partition: int, lost: str) -> None:
+        super().__init__(
+            f"the snapshots of {lost} in partition {partition} are gone, though their events were folded. Whatever"
+            " dropped them, nothing is lost, for the events say all that they said: stop every reconstruct worker, run"
+            " `pitwatch topics replay` (on one machine `pitwatch replay`), and start them again"
+        )
+
+
 def go_on() -> None:
     """Let folds be taken up."""
 
@@ -61,17 +78,29 @@ class TableFolds:
         self.folded_again = 0
         """Records read while folds were taken up, since this object was made."""
         self._partitions: dict[str, int] = {}
+        self._counts: Counter[int] = Counter()
+        """How many tables of each partition have a snapshot, or get theirs with this batch."""
         self._since_snapshot: dict[str, int] = {}
         self._saved_at: dict[str, int] = {}
+        self._first_revisions: dict[str, int] = {}
 
     def take_up(self, ends: Mapping[int, int]) -> None:
-        """Take up the folds of every table of these partitions, as they were at the offsets that were committed."""
+        """Take up the folds of every table of these partitions, as they were at the offsets that were committed.
+
+        Raises `SnapshotsLost`.
+        """
         begins: dict[int, dict[str, int]] = {partition: {} for partition in ends}
+        counted = dict.fromkeys(ends, 0)
         self.drop(ends.keys())
         for table_id, snapshot in self._log.states(GROUP):
             if MARK not in table_id and (partition := self._log.partition_of(TABLE_EVENTS, table_id)) in begins:
-                begins[partition][table_id] = self._restore(table_id, partition, snapshot)
+                begins[partition][table_id], tables = self._restore(table_id, partition, snapshot)
+                counted[partition] = max(counted[partition], tables)
                 self._on_page()
+        for partition, tables in counted.items():
+            # Each snapshot says how many there were, so those that are left tell of those that are not.
+            if tables > (found := len(begins[partition])):
+                raise SnapshotsLost(partition, f"{tables - found} of {tables} tables")
         for partition, end in ends.items():
             self._fold_again(partition, begins[partition], end)
 
@@ -80,9 +109,14 @@ class TableFolds:
 
         Its first snapshot is written with its first batch, for only tables that have one are known after a start.
         """
-        fold = self._keep(table_id, TableFold(table_id, self._settings), partition, 0)
+        fold = self._keep(table_id, TableFold(table_id, self._settings), partition)
         self._since_snapshot[table_id] = self._snapshot_events
         return fold
+
+    def numbered(self, table_id: str, facts: list[Fact]) -> list[Fact]:
+        """Return a table's facts under the revisions that they are published with: above all that a replay replaced."""
+        first = self._first_revisions.get(table_id, AS_THEY_CAME)
+        return [_numbered(fact, first) for fact in facts] if first else facts
 
     def of(self, partitions: Collection[int]) -> list[tuple[str, TableFold]]:
         """Return the tables of some partitions, with their folds."""
@@ -104,9 +138,12 @@ class TableFolds:
             if partitions is None or partition in partitions
         ]
         for table_id in dropped:
-            del self.folds[table_id], self._partitions[table_id]
-            del self._since_snapshot[table_id], self._saved_at[table_id]
+            del self.folds[table_id]
+            self._counts[self._partitions.pop(table_id)] -= MARK not in table_id
+            del self._since_snapshot[table_id]
+            self._saved_at.pop(table_id, None)
             self.heard.pop(table_id, None)
+            self._first_revisions.pop(table_id, None)
 
     # -- snapshots ---------------------------------------------------------------------------------------------------
 
@@ -133,14 +170,20 @@ class TableFolds:
 
     def save(self, transaction: Transaction, table_id: str, offsets: Mapping[int, int]) -> None:
         """Write a fold down that knows its table up to its partition's offset."""
-        partition = self._partitions[table_id]
-        snapshot = write_down(self.folds[table_id], partition, offsets[partition], self.heard.get(table_id))
+        partition, heard_at = self._partitions[table_id], self.heard.get(table_id)
+        first_revision = self._first_revisions.get(table_id, AS_THEY_CAME)
+        tables = self._counts[partition]
+        fold = self.folds[table_id].snapshot()
+        snapshot = write_down(StoredFold(partition, offsets[partition], heard_at, fold, first_revision, tables))
         if len(snapshot) <= MAX_MESSAGE_BYTES:
             transaction.save_state(table_id, snapshot)
             RECONSTRUCT_SNAPSHOTS.inc()
             return
         # Whatever a table fills its history with, the others go on, and it costs this one no more than time.
         _logger.warning("snapshot_too_long", table_id=table_id, size=len(snapshot), limit=MAX_MESSAGE_BYTES)
+        if table_id not in self._saved_at:
+            # Only tables that have a snapshot are known after a start.
+            transaction.save_state(table_id, blank(table_id, partition, first_revision, tables))
 
     def saved(self, table_ids: Collection[str], offsets: Mapping[int, int]) -> None:
         """Note that these tables' snapshots are in the log."""
@@ -148,39 +191,44 @@ class TableFolds:
             self._since_snapshot[table_id] = 0
             self._saved_at[table_id] = offsets[self._partitions[table_id]]
 
-    def _restore(self, table_id: str, partition: int, snapshot: bytes) -> int:
-        """Take a fold up from its snapshot; return the offset from which on it is to be folded.
+    def _restore(self, table_id: str, partition: int, snapshot: bytes) -> tuple[int, int]:
+        """Take a fold up from its snapshot; return the offset from which on it is to be folded, and what it counted.
 
-        That is the beginning where the snapshot can't be read.
+        The offset is the beginning where the snapshot can't be read.
         """
+        stored: StoredFold | None = None
         try:
-            stored: StoredFold = read_back(snapshot)
-            self._keep(table_id, stored.restore(self._settings), partition, stored.offset)
+            stored = read_back(snapshot)
+            self._keep(table_id, stored.restore(self._settings), partition, stored.first_revision)
         except UnreadableSnapshot as error:
             _logger.warning("snapshot_unreadable", table_id=table_id, error=str(error), action="folding all its events")
-            self._keep(table_id, TableFold(table_id, self._settings), partition, 0)
-            return 0
+            first = AS_THEY_CAME if stored is None else stored.first_revision
+            self._keep(table_id, TableFold(table_id, self._settings), partition, first)
+            self._saved_at[table_id] = 0
+            return 0, 0 if stored is None else stored.tables
+        self._saved_at[table_id] = stored.offset
         if stored.heard_at is not None:
             self.heard[table_id] = stored.heard_at
-        return stored.offset
+        return stored.offset, stored.tables
 
-    def _keep(self, table_id: str, fold: TableFold, partition: int, saved_at: int) -> TableFold:
+    def _keep(self, table_id: str, fold: TableFold, partition: int, first_revision: int = AS_THEY_CAME) -> TableFold:
         self.folds[table_id] = fold
         self._partitions[table_id] = partition
+        self._counts[partition] += MARK not in table_id
         self._since_snapshot[table_id] = 0
-        self._saved_at[table_id] = saved_at
+        if first_revision:
+            self._first_revisions[table_id] = first_revision
         return fold
 
     def _fold_again(self, partition: int, begins: Mapping[str, int], end: int) -> None:
         """Fold each table's records from its offset on once more, in one pass over the partition up to `end`."""
-        unknown: dict[str, int] = {}
         before = self.folded_again
         save_at = before + SAVE_EVERY_RECORDS
         for page in self._pages(partition, min(begins.values(), default=0), end):
             for record in page:
                 begin = begins.get(record.key)
                 if begin is None:
-                    unknown[record.key] = 0
+                    self._miss(record)
                 elif record.offset >= begin:
                     self.hear(self.folds[record.key], record)
             self.folded_again += len(page)
@@ -193,14 +241,12 @@ class TableFolds:
         if read := self.folded_again - before:
             RECONSTRUCT_FOLDED_AGAIN.inc(read)
             _logger.debug("folded_again", partition=partition, tables=len(begins), records=read)
-        if unknown:
-            # Every table has a snapshot from its first batch on; so somebody lost some.
-            _logger.warning(
-                "snapshots_missing", partition=partition, tables=sorted(unknown), action="folding all again"
-            )
-            for table_id in unknown:
-                self._keep(table_id, TableFold(table_id, self._settings), partition, 0)
-            self._fold_again(partition, unknown, end)
+
+    def _miss(self, record: Record) -> None:
+        """Raise `SnapshotsLost` over a record of a table without a snapshot: from its first batch on it had one."""
+        # What has no table's name is nobody's, and was refused.
+        if MARK not in record.key:
+            raise SnapshotsLost(record.partition, f"table {record.key}, and maybe others,")
 
     def _pages(self, partition: int, offset: int, end: int) -> Iterator[list[Record]]:
         while offset < end and (records := self._log.read(TABLE_EVENTS, partition, offset, RECORDS_PER_READ)):
@@ -221,3 +267,8 @@ class TableFolds:
 def _is_refusal(fact: Fact) -> bool:
     """Tell whether a fact says no more than that a message could not be used."""
     return fact.fact == "dead_letter" or getattr(fact, "code", "") == "controller_replaced"
+
+
+def _numbered(fact: Fact, first: int) -> Fact:
+    # A fold keeps what it gave out, so the fact itself stays as it is.
+    return cast(Fact, msgspec.structs.replace(cast(msgspec.Struct, fact), revision=first + fact.revision))

@@ -20,6 +20,7 @@ from processors.logs.sqlite import SqliteLog
 from processors.logs.transaction import CollectedTransaction
 from processors.reconstruct.fold import FoldSettings, TableFold
 from processors.reconstructor import GROUP, MARK, Progress, Reconstructor
+from processors.table_folds import SnapshotsLost
 from producers.simulator import mixed_floor, simulate
 from schemas.configuration import TableEntry, preset
 from schemas.events import GapExpired, TableSilent
@@ -232,6 +233,18 @@ def test_snapshot_that_fits_no_message_is_left_out(log: FailingLog, monkeypatch:
     assert restarted.folds["T01"].state.last_event_id == "T01:1:2", "it is folded on from the snapshot before"
 
 
+def test_table_whose_first_snapshot_fits_no_message_is_known_all_the_same(
+    log: FailingLog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(processors.table_folds, "MAX_MESSAGE_BYTES", 0)
+    open_table(log)
+    Reconstructor(log, FoldSettings()).step()
+    assert read_back(log.state(GROUP, "T01") or b"").offset == 0
+    restarted = Reconstructor(log, FoldSettings())
+    restarted.take_up_all()
+    assert restarted.folds["T01"].state.last_event_id == "T01:1:1"
+
+
 # -- what the clock decides ------------------------------------------------------------------------------------------
 
 
@@ -423,18 +436,35 @@ def test_crash_folds_again_what_came_since_the_snapshots(log: FailingLog) -> Non
     }
 
 
-def test_lost_snapshots_are_noticed_and_everything_is_folded_again(log: FailingLog) -> None:
+@pytest.mark.parametrize("lost", ["the first", "all"])
+def test_lost_snapshots_are_noticed_and_nothing_is_told(log: FailingLog, lost: str) -> None:
+    """By somebody's mistake with the topic that keeps them; some tables' are left, or none's."""
     log.append(TABLE_EVENTS, MESSAGES[:200])
-    Reconstructor(log, FoldSettings()).step()
-    for key, _ in list(log.states(GROUP)):
+    before = Reconstructor(log, FoldSettings())
+    before.step()
+    before.save_all()
+    told = log.facts()
+    keys = [key for key, _ in log.states(GROUP)]
+    for key in keys[:1] if lost == "the first" else keys:
         log.forget_state(GROUP, key)
     log.append(TABLE_EVENTS, MESSAGES[200:])
     restarted = Reconstructor(log, FoldSettings())
     restarted.claim()
-    with capture_logs() as logs:
+    with pytest.raises(SnapshotsLost, match="pitwatch topics replay"):
         restarted.step()
-    assert [entry["event"] for entry in logs if entry["log_level"] == "warning"] == ["snapshots_missing"]
-    assert log.facts() == of_the_pure_fold(log.read(TABLE_EVENTS, 0, 0, 1_000))
+    assert log.facts() == told
+
+
+def test_key_that_is_no_tables_is_refused_after_every_start(log: FailingLog) -> None:
+    """It has a snapshot that nobody takes up, and none of the tables is missed for it."""
+    for seq in (1, 2):
+        send(log, event(seq), key=f"no{MARK}table")
+        open_table(log, f"T{seq}")
+        started = Reconstructor(log, FoldSettings())
+        started.claim()
+        started.step()
+    assert started.folds.keys() == {f"no{MARK}table", "T1", "T2"}
+    assert len(log.facts()["dead-letters"]) == 2
 
 
 def test_quiet_tables_snapshot_is_renewed_so_that_nobody_has_to_read_far(log: FailingLog) -> None:
