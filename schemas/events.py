@@ -274,7 +274,7 @@ class RoundVoided(RoundEvent):
 
 
 class RoundClosed(RoundEvent):
-    """Every bet of the round is settled."""
+    """Every bet of the round is settled. Money may still move for it until the next round ends, and is told again."""
 
     type: Literal["round_closed"] = "round_closed"
 

@@ -11,7 +11,7 @@ REFUSALS: Final[dict[str, str]] = {
     "too_late": "Its place lies before what can still be revised.",
     "correction": "The correction can't take effect; the detail says why.",
     "shoe_over": "Its shoe was over by then.",
-    "round_over": "Its round was over by then, or open already.",
+    "round_over": "Its round was over by then, or open already. Money may still move for the round that ended last.",
     "bet_exists": "The bet stands already.",
     "no_such_bet": "The bet doesn't stand in that round, as far as was seen.",
     "too_many": "No round holds so many bets, or so many movements of chips.",

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from processors.reconstruct.afterwards import E, Move, finished_round, move_afterwards
 from processors.reconstruct.dealing import accuse_uncorrected
 from processors.reconstruct.owners import COMPANIONS, SIDE_OF, by_owner, main_stakes
 from processors.reconstruct.refusals import Unusable
@@ -185,7 +186,10 @@ def _event_ids(bets: Iterable[BetState]) -> tuple[str, ...]:
 
 def stake_collected(table: Table, event: StakeCollected) -> None:
     """A stake goes into the tray."""
-    play = round_of(table, event)
+    _move(table, event, _collect)
+
+
+def _collect(table: Table, event: StakeCollected, play: RoundState) -> None:
     _count_move(play, event)
     move_chips(table, event.amount)
     if bet := _moved(table, event, play, "stake_wrongly_collected"):
@@ -196,13 +200,24 @@ def stake_collected(table: Table, event: StakeCollected) -> None:
 
 def payout_made(table: Table, event: PayoutMade) -> None:
     """Winnings leave the tray."""
-    play = round_of(table, event)
+    _move(table, event, _pay)
+
+
+def _pay(table: Table, event: PayoutMade, play: RoundState) -> None:
     _count_move(play, event)
     move_chips(table, -event.amount)
     if bet := _moved(table, event, play, "overpaid"):
         bet.paid += event.amount
     else:
         play.stray_paid += event.amount
+
+
+def _move(table: Table, event: E, move: Move[E]) -> None:
+    """Move money in the event's round, which may be over."""
+    if finished := finished_round(table, event):
+        move_afterwards(table, event, finished, move)
+    else:
+        move(table, event, round_of(table, event))
 
 
 def _count_move(play: RoundState, event: BetEvent) -> None:
@@ -233,7 +248,10 @@ def _moved(table: Table, event: StakeCollected | PayoutMade, play: RoundState, c
 
 def commission_charged(table: Table, event: CommissionCharged) -> None:
     """Commission is taken or marked (art. 18)."""
-    play = round_of(table, event)
+    _move(table, event, _charge)
+
+
+def _charge(table: Table, event: CommissionCharged, play: RoundState) -> None:
     bet = _bet(play, event)
     _count_move(play, event)
     bet.commission += event.amount

@@ -1,12 +1,14 @@
 """The end of a round: what every bet was due, the verdicts on it, and the facts that follow."""
 
+import msgspec
+
 from processors.reconstruct.dealing import accuse_uncorrected, has_hands, judge_round
 from processors.reconstruct.doubts import are_rules_known, end_round
 from processors.reconstruct.money import judge_money, judge_void
 from processors.reconstruct.owners import side_beside
 from processors.reconstruct.rows import Settled, Totals, count_hour, emit_bets, emit_round
 from processors.reconstruct.shoe_rows import emit_cells, emit_shoe
-from processors.reconstruct.state import BetState, RoundState, ShoeState
+from processors.reconstruct.state import BetState, FinishedRound, RoundState, ShoeState
 from processors.reconstruct.table import EvidenceRow, Table
 from processors.rules.hands import RoundView, view
 from processors.rules.procedure import void_grounds
@@ -29,11 +31,13 @@ def finish(table: Table, event: Event, *, closed: bool = True) -> None:
         _judge(table, event, play)
     elif not left_open:
         table.alert(event, "round_incomplete")
-    seen = view(tuple(play.player), tuple(play.banker)) if play.complete and has_hands(play) else None
-    outcome = _outcome(play, seen)
+    seen = hands_of(play)
+    outcome = outcome_of(play, seen)
     totals = _settle_bets(table, event, play, seen, is_open=left_open)
-    emit_round(table, event, seen, outcome, totals)
+    emit_round(table, event.occurred_at, seen, outcome, totals)
     _close_books(table, event, play, seen, outcome, totals)
+    _keep(table, event, play, is_open=left_open)
+    end_round(table, event)
 
 
 def _is_left_open(event: Event, play: RoundState) -> bool:
@@ -60,7 +64,12 @@ def _judge(table: Table, event: Event, play: RoundState) -> None:
         table.alert(event, "void_without_error")
 
 
-def _outcome(play: RoundState, seen: RoundView | None) -> str | None:
+def hands_of(play: RoundState) -> RoundView | None:
+    """Return the hands of a round that is over, None where they were not fully seen."""
+    return view(tuple(play.player), tuple(play.banker)) if play.complete and has_hands(play) else None
+
+
+def outcome_of(play: RoundState, seen: RoundView | None) -> str | None:
     """Return the outcome by the cards; for a round not fully seen, the dealer's call is better than nothing."""
     if play.voided:
         return None
@@ -74,26 +83,30 @@ def _settle_bets(
 
     While a round `is_open`, what is missing may still be paid or collected: only what was done wrong is told.
     """
-    settlement, sides, named = table.rules.settlement, table.rules.sides, table.state.named
-    settled: list[Settled] = []
-    for bet in play.bets.values():
-        if play.voided or play.kind != "live":
-            settled.append((bet, VOIDED))
+    settled = dues_of(table, play, seen)
+    for bet, owed in settled:
+        if owed is VOIDED:
             if play.voided and play.complete:
                 judge_void(table, event, bet)
-        elif seen is None or named:
-            settled.append((bet, None))
-        else:
-            owed = (
-                _due_beside(table, play, bet, seen) if bet.bet in sides else due(bet.bet, bet.stake, seen, settlement)
-            )
-            settled.append((bet, owed))
-            if owed is not None:
-                play.outstanding |= judge_money(table, event, bet, owed, is_open=is_open)
+        elif owed is not None:
+            play.outstanding |= judge_money(table, event, bet, owed, is_open=is_open)
     if play.complete and not play.voided and not are_rules_known(table, event, play, settled):
         play.rules_known = False
         settled = [(bet, None) for bet, _ in settled]
-    return emit_bets(table, event, play, settled)
+    return emit_bets(table, event.occurred_at, play, settled)
+
+
+def dues_of(table: Table, play: RoundState, seen: RoundView | None) -> list[Settled]:
+    """Work out what every bet of a round that is over is due."""
+    if play.voided or play.kind != "live":
+        return [(bet, VOIDED) for bet in play.bets.values()]
+    if seen is None or table.state.named or not play.rules_known:
+        return [(bet, None) for bet in play.bets.values()]
+    settlement, sides = table.rules.settlement, table.rules.sides
+    return [
+        (bet, _due_beside(table, play, bet, seen) if bet.bet in sides else due(bet.bet, bet.stake, seen, settlement))
+        for bet in play.bets.values()
+    ]
 
 
 def _due_beside(table: Table, play: RoundState, bet: BetState, seen: RoundView) -> Due | None:
@@ -116,14 +129,25 @@ def _close_books(
         state.standing = _standing(play) if tied and play.complete else {}
         # Stakes that nobody saw stand on after another tie; a void gives them back.
         state.carry_unknown = not play.voided and (not play.complete or (play.carry_unknown and tied))
-        count_hour(table, event, play, totals)
+        count_hour(table, event.occurred_at, play, totals)
     _count_shoe(table, event, play, shoe, outcome, seen)
-    end_round(table, event)
+
+
+def _keep(table: Table, event: Event, play: RoundState, *, is_open: bool) -> None:
+    """Remember the round, and what the table was when it ended, for money that moves afterwards."""
+    state = table.state
+    hour = table.hour_of(play.opened_at).name if play.kind == "live" else ""
+    rules = state.configuration, state.dealer_id, state.named, state.is_doubtful
+    state.finished = FinishedRound(play, event.occurred_at, is_open, hour, *rules)
 
 
 def _standing(play: RoundState) -> dict[str, BetState]:
-    """Art. 12: the stakes on the two sides that a tie leaves where they are."""
-    return {bet.bet_id: bet for bet in play.bets.values() if bet.bet in MAIN_BETS and not bet.collected}
+    """Art. 12: the stakes on the two sides that a tie leaves where they are, apart from the round they stood in."""
+    return {
+        bet.bet_id: msgspec.structs.replace(bet, event_ids=[*bet.event_ids])
+        for bet in play.bets.values()
+        if bet.bet in MAIN_BETS and not bet.collected
+    }
 
 
 def _count_shoe(

@@ -1,13 +1,13 @@
 """The facts of a round, its bets and its hour, written out from what the fold remembers."""
 
+from datetime import datetime
 from typing import Any, Final, NamedTuple
 
-from processors.reconstruct.state import BetState, HourState, RoundState
+from processors.reconstruct.state import BetState, FinishedRound, HourState, RoundState
 from processors.reconstruct.table import Table
 from processors.rules.hands import RoundView
 from processors.rules.settlement import VOIDED, Due, net
 from schemas.cards import total
-from schemas.events import Event
 from schemas.facts import BetFact, RoundFact, TableHourFact
 from schemas.structs import struct_of
 
@@ -35,9 +35,9 @@ Settled = tuple[BetState, Due | None]
 """A bet and what it is due; None where nobody can tell."""
 
 
-def emit_bets(table: Table, event: Event, play: RoundState, settled: list[Settled]) -> Totals:
-    """Emit a round's bets as they stood when it ended, and return their sums."""
-    emit, marked, blank = table.emit, table.rules.marked, _blank_bet(table, event, play)
+def emit_bets(table: Table, at: datetime, play: RoundState, settled: list[Settled], only: str | None = None) -> Totals:
+    """Emit the bets of a round that ended at `at`, or that of id `only` (``""``: none), and return the sums of all."""
+    emit, marked, blank = table.emit, table.rules.marked, _blank_bet(table, at, play)
     shoe, number = play.shoe, play.number
     stakes = handle = house_win = commission_due = commission = 0
     paid, collected = play.stray_paid, play.stray_collected
@@ -62,16 +62,17 @@ def emit_bets(table: Table, event: Event, play: RoundState, settled: list[Settle
         paid += bet.paid
         collected += bet.collected
         commission += bet.commission
-        emit(("bet", shoe, number, bet.bet_id), row)
+        if only is None or bet.bet_id == only:
+            emit(("bet", shoe, number, bet.bet_id), row)
     return Totals(stakes, handle, house_win, commission_due, paid, collected, commission)
 
 
-def _blank_bet(table: Table, event: Event, play: RoundState) -> BetFact:
+def _blank_bet(table: Table, at: datetime, play: RoundState) -> BetFact:
     """Return a bet of the round that nothing is known of."""
     configuration = table.rules.configuration
     return BetRow(
         table_id=table.state.table_id,
-        occurred_at=event.occurred_at,
+        occurred_at=at,
         gaming_day=play.gaming_day,
         shift=play.shift,
         pit=configuration.pit,
@@ -84,7 +85,7 @@ def _blank_bet(table: Table, event: Event, play: RoundState) -> BetFact:
         posture="",
         dealer_id=table.state.dealer_id,
         currency=configuration.currency,
-        placed_at=event.occurred_at,
+        placed_at=at,
         stake=0,
         result="unknown",
     )
@@ -96,14 +97,14 @@ def _status(play: RoundState) -> str:
     return "settled" if play.complete and play.rules_known and not play.outstanding else "incomplete"
 
 
-def emit_round(table: Table, event: Event, seen: RoundView | None, outcome: str | None, totals: Totals) -> None:
-    """Emit a round that is over; `seen` is None where its hands were not fully seen."""
+def emit_round(table: Table, at: datetime, seen: RoundView | None, outcome: str | None, totals: Totals) -> None:
+    """Emit a round that was over at `at`; `seen` is None where its hands were not fully seen."""
     play, state, configuration = table.play(), table.state, table.rules.configuration
     table.emit(
         ("round", play.shoe, play.number),
         RoundRow(
             table_id=state.table_id,
-            occurred_at=event.occurred_at,
+            occurred_at=at,
             gaming_day=play.gaming_day,
             shift=play.shift,
             pit=configuration.pit,
@@ -113,7 +114,7 @@ def emit_round(table: Table, event: Event, seen: RoundView | None, outcome: str 
             status=_status(play),  # type: ignore[arg-type]  # one of the fact's words
             opened_at=play.opened_at,
             betting_closed_at=play.betting_closed_at,
-            closed_at=event.occurred_at,
+            closed_at=at,
             dealer_id=state.dealer_id,
             configuration_id=state.named or (configuration.configuration_id if table.rules.judged else ""),
             currency=configuration.currency,
@@ -143,9 +144,9 @@ def emit_round(table: Table, event: Event, seen: RoundView | None, outcome: str 
     )
 
 
-def count_hour(table: Table, event: Event, play: RoundState, totals: Totals) -> None:
-    """Add a round to the hour it began in, and emit that hour's sums."""
-    state, configuration = table.state, table.rules.configuration
+def count_hour(table: Table, at: datetime, play: RoundState, totals: Totals) -> None:
+    """Add a round that ended at `at` to the hour it began in, and emit that hour's sums."""
+    state = table.state
     begins, _, name, _, _ = table.hour_of(play.opened_at)
     hour = state.hours.pop(name, None) or HourState(begins)
     state.hours[name] = hour
@@ -162,11 +163,34 @@ def count_hour(table: Table, event: Event, play: RoundState, totals: Totals) -> 
     hour.collected += totals.collected
     hour.dealing_errors += len(play.dealing_errors)
     hour.alerts += len(play.raised)
+    _emit_hour(table, at, play, name)
+
+
+def count_again(table: Table, at: datetime, finished: FinishedRound, before: Totals, now: Totals, alerts: int) -> None:
+    """Count a finished round's sums as they are `now` in its hour instead of those `before`, and so many more alerts.
+
+    An hour that is remembered no more keeps the sums it had.
+    """
+    hour = table.state.hours.get(finished.hour)
+    if hour is None:
+        return
+    hour.handle += now.handle - before.handle
+    hour.house_win += now.house_win - before.house_win
+    hour.commission_due += now.commission_due - before.commission_due
+    hour.paid += now.paid - before.paid
+    hour.collected += now.collected - before.collected
+    hour.alerts += alerts
+    _emit_hour(table, at, finished.play, finished.hour)
+
+
+def _emit_hour(table: Table, at: datetime, play: RoundState, name: str) -> None:
+    """Emit the sums of the hour called `name`, in which `play` began, as they stood at `at`."""
+    hour, configuration = table.state.hours[name], table.rules.configuration
     table.emit(
         ("table_hour", name),
         TableHourRow(
-            table_id=state.table_id,
-            occurred_at=event.occurred_at,
+            table_id=table.state.table_id,
+            occurred_at=at,
             gaming_day=play.gaming_day,
             shift=play.shift,
             pit=configuration.pit,

@@ -101,6 +101,24 @@ class RoundState(msgspec.Struct, gc=False):
     outstanding: bool = False
 
 
+class FinishedRound(msgspec.Struct, gc=False):
+    """The round that ended last, whose money may still move, with what the table was when it ended.
+
+    `is_open` says that it never was closed, `hour` in which hour its sums were counted (``""`` for none), `corrected`
+    which of its alerts money put right since.
+    """
+
+    play: RoundState
+    closed_at: datetime
+    is_open: bool
+    hour: str
+    configuration: ConfigurationStruct | None
+    dealer_id: str
+    named: str
+    is_doubtful: bool
+    corrected: list[str] = []
+
+
 class ShoeState(msgspec.Struct, gc=False):
     """The shoe in play; `complete` is False where anything in it was not seen, `loading_seen` where not its loading.
 
@@ -191,6 +209,7 @@ class TableState(msgspec.Struct, gc=False):
     seats: dict[int, str] = {}
     shoe: ShoeState | None = None
     round: RoundState | None = None
+    finished: FinishedRound | None = None
     last_round: int = 0
     standing: dict[str, BetState] = {}
     carry_unknown: bool = False

@@ -1,11 +1,12 @@
 """A table while an event is applied: its state, the rules in force, and where facts go."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from typing import Final, Literal, NamedTuple
 
 from processors.reconstruct.rulebook import Hour, Rulebook, hour_of, rulebook
-from processors.reconstruct.state import RoundState, TableState
+from processors.reconstruct.state import FinishedRound, RoundState, TableState
 from processors.rules.findings import Finding
 from schemas.alerts import ALERTS, RESTS_ON_CONFIGURATION
 from schemas.chinese import in_chinese
@@ -66,6 +67,27 @@ class Table:
         self._days, self._hour = configuration.gaming_day, None
         state.rules_day = self.hour_of(at).gaming_day
         self.rules = rulebook(configuration, state.rules_day, judged=True)
+
+    @contextmanager
+    def turned_back(self, finished: FinishedRound) -> Iterator[None]:
+        """Be what the table was when its last round ended, for the length of a block; its tray and ledger stay."""
+        state, rules, days, hour = self.state, self.rules, self._days, self._hour
+        now = state.round, state.dealer_id, state.named, state.is_doubtful
+        state.round, state.dealer_id = finished.play, finished.dealer_id
+        state.named, state.is_doubtful = finished.named, finished.is_doubtful
+        self.rules = self._rules_of(finished)
+        try:
+            yield
+        finally:
+            state.round, state.dealer_id, state.named, state.is_doubtful = now
+            self.rules, self._days, self._hour = rules, days, hour
+
+    def _rules_of(self, finished: FinishedRound) -> Rulebook:
+        """Return the rules that the last round was dealt under, which are the ones in force, as a rule."""
+        configuration, day = finished.configuration, finished.play.gaming_day
+        if configuration == self.state.configuration and day == self.state.rules_day:
+            return self.rules
+        return rulebook(configuration or UNCONFIGURED, day, judged=configuration is not None)
 
     def hour_of(self, moment: datetime) -> Hour:
         """Return the hour of `moment`, with its gaming day and shift."""
@@ -217,6 +239,11 @@ def may_come_again(state: TableState, key: FactKey) -> bool:
         # A tie counts on the newest cell of the big road.
         latest = state.shoe.roads.latest if state.shoe else None
         return latest is not None and key[1:] == (shoe, "big_road", latest.index)
-    if kind == "alert" and state.round is not None:
-        return str(name).startswith(f"{state.table_id}:{state.round.shoe}:{state.round.number}:")
+    rounds = [state.finished.play] if state.finished else []
+    if state.round is not None:
+        rounds.append(state.round)
+    if kind == "alert":
+        return any(str(name).startswith(f"{state.table_id}:{play.shoe}:{play.number}:") for play in rounds)
+    if kind in {"round", "bet"}:
+        return any(key[1:3] == (play.shoe, play.number) for play in rounds)
     return False

@@ -136,6 +136,8 @@ def gap(table: Table, missing: Entry) -> None:
         state.shoe.complete = False
     if state.round:
         state.round.complete = False
+    # What was moved for it meanwhile, nobody saw.
+    state.finished = None
     last = "?" if missing.last == OPEN_END else missing.last
     span = f"{missing.epoch}:{missing.seq}" + (f"–{last}" if last != missing.seq else "")
     epoch, seq = missing.link or BEGINNING

@@ -72,7 +72,7 @@ def _emit_commission(
             shift=shift,
             pit=configuration.pit,
             entry_id=event.event_id,
-            shoe=state.shoe.number if state.shoe else 0,
+            shoe=play.shoe if play else state.shoe.number if state.shoe else 0,
             round=play.number if play else 0,
             seat=who.seat or 0,
             patron_id=who.patron_id,

@@ -72,12 +72,20 @@ class Teller:
         self._cards()
         if self.one_in_ten():
             scene.void()
+            if not self.one_in_ten():
+                scene.close()
         else:
             scene.call(draw(st.sampled_from(("player", "banker", "tie"))) if self.one_in_ten() else None)
             self._interlude()
-            self._settle()
-        if not self.one_in_ten():
-            scene.close()
+            when = draw(chances)
+            if when < 8:
+                self._settle()
+            if when != 7:
+                scene.close()
+            if when >= 7:
+                # Paid after the round was closed (8, 9), or after the table went on without closing it (7).
+                self._interlude()
+                self._pay_late()
 
     def _bet(self) -> None:
         draw = self.draw
@@ -107,10 +115,20 @@ class Teller:
 
     def _settle(self) -> None:
         scene, draw = self.scene, self.draw
-        bets = list(scene.state.round.bets) if scene.state.round else []
+        bets = list(scene.in_hand.bets) if scene.in_hand else []
         wrong = {bet_id: draw(st.sampled_from((0, 100 * HKD))) for bet_id in bets if self.one_in_ten()}
         how = draw(st.sampled_from(("collected", "paid", "charged")))
         scene.settle(**{how: wrong})
+
+    def _pay_late(self) -> None:
+        """Settle the round that ended last, sometimes while the next one is on."""
+        scene, number, hands = self.scene, self.scene.number, self.scene.hands
+        if self.draw(st.booleans()):
+            scene.begin()
+        next_number, scene.number = scene.number, number
+        next_hands, scene.hands = scene.hands, hands
+        self._settle()
+        scene.number, scene.hands = next_number, next_hands
 
     def _interlude(self) -> None:
         """Let something happen in the middle of a round."""

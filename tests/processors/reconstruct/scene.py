@@ -12,7 +12,7 @@ from typing import Any, Final, cast
 
 from processors.reconstruct.fold import FoldSettings, TableFold
 from processors.reconstruct.latecomers import PAUSE
-from processors.reconstruct.state import TableState
+from processors.reconstruct.state import RoundState, TableState
 from processors.rules.hands import RoundView, view
 from processors.rules.settlement import due
 from schemas.cards import parse_cards
@@ -240,7 +240,7 @@ class Scene:
         charged: Mapping[str, int] | None = None,
     ) -> None:
         """Collect, pay and charge what is due on every bet, but for what is given otherwise; 0 is not sent."""
-        play, rules = self.state.round, self.fold.journal.table.rules
+        play, rules = self.in_hand, self.fold.journal.table.rules
         moves: list[tuple[str, str, int]] = []
         for bet in play.bets.values() if play else ():
             owed = due(bet.bet, bet.stake, self._seen(), rules.settlement)
@@ -300,6 +300,14 @@ class Scene:
     @property
     def state(self) -> TableState:
         return self.fold.state
+
+    @property
+    def in_hand(self) -> RoundState | None:
+        """The round in play; or the one that ended last, where that is the one told of."""
+        finished = self.state.finished
+        if finished and (finished.play.shoe, finished.play.number) == (self.shoe, self.number):
+            return finished.play
+        return self.state.round
 
     @property
     def standing(self) -> dict[tuple[Any, ...], Fact]:

@@ -499,6 +499,9 @@ def test_chips_moved_in_a_round_that_is_over_leave_the_tray_uncertain() -> None:
     """COMAR 36.05.03.02: whether they moved at all nobody knows, so the next count accuses nobody."""
     scene = playing()
     scene.play(PLAYER_WINS, ("player",))
+    scene.number += 1
+    scene.play()
+    scene.number -= 1
     scene.of_round("payout_made", bet_id="B1", amount=7)
     scene.send("float_counted", amount=FLOAT)
     assert (scene.refusals, scene.codes) == (["round_over"], [])
