@@ -1,5 +1,7 @@
 """Reads docker-compose.yml into models that know every key it uses and refuse any other: a misspelt one is found."""
 
+import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -123,3 +125,14 @@ def pitwatch_commands(compose: Compose) -> dict[str, list[str]]:
     return {
         name: service.command for name, service in compose.services.items() if service.image.startswith("pitwatch:")
     }
+
+
+def environment(service: Service, made: Mapping[str, str]) -> dict[str, str]:
+    """Return what a container of ours finds in its environment, where .env has the values of `made`."""
+
+    def filled(value: str) -> str:
+        return re.sub(r"\$\{([A-Z_0-9]+):[^}]*\}", lambda found: made[found[1]], value)
+
+    passed_on = {name: made.get(name) for name, value in service.environment.items() if value is None}
+    given = {name: filled(value) for name, value in service.environment.items() if value is not None}
+    return given | {name: value for name, value in passed_on.items() if value is not None}

@@ -11,7 +11,7 @@ from deploy.make_env import LAYOUTS, complete
 from processors.settings import Settings
 from processors.settings_file import load_settings
 from tests.conftest import REPOSITORY
-from tests.deploy.compose import Service, pitwatch_commands, read
+from tests.deploy.compose import environment, pitwatch_commands, read
 from tests.deploy.test_make_env import values_of
 
 FOLDER = REPOSITORY / "deploy"
@@ -19,21 +19,10 @@ COMPOSE = read()
 OURS = sorted(pitwatch_commands(COMPOSE))
 
 
-def environment(service: Service, layout: str) -> dict[str, str]:
-    """Return what a container of ours finds in its environment."""
-    made = values_of(complete("", layout))
-
-    def filled(value: str) -> str:
-        return re.sub(r"\$\{([A-Z_0-9]+):[^}]*\}", lambda found: made[found[1]], value)
-
-    passed_on = {name: made.get(name) for name, value in service.environment.items() if value is None}
-    given = {name: filled(value) for name, value in service.environment.items() if value is not None}
-    return given | {name: value for name, value in passed_on.items() if value is not None}
-
-
 def settings_of(monkeypatch: pytest.MonkeyPatch, name: str, layout: str) -> Settings:
     """Return the settings of a service of ours as its container loads them."""
-    for variable, value in environment(COMPOSE.services[name], layout).items():
+    made = values_of(complete("", layout))
+    for variable, value in environment(COMPOSE.services[name], made).items():
         monkeypatch.setenv(variable, value)
     return load_settings(FOLDER / "pitwatch.toml")
 

@@ -8,6 +8,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -17,6 +18,7 @@ from producers.gateway.app import create_app
 from producers.gateway.server import run_gateway
 from tests.conftest import REPOSITORY
 from tests.deploy.compose import read
+from tests.deploy.stack import checked
 
 SCRIPT = REPOSITORY / "deploy" / "healthcheck.py"
 
@@ -108,6 +110,28 @@ def test_call_without_one_url_is_explained(arguments: list[str]) -> None:
     ran = run(*arguments)
     assert ran.returncode == 2
     assert ran.stderr == "usage: healthcheck.py URL\n"
+
+
+FOREIGN = {"clickhouse": 8123, "clickhouse-1": 8123, "keeper": 9182, "grafana": 3000}
+"""Services whose health checks are commands of their images, and the ports that these ask."""
+
+
+@pytest.mark.parametrize(("name", "port"), FOREIGN.items(), ids=FOREIGN)
+@pytest.mark.parametrize(("status", "well"), [(200, True), (500, False), (503, False)])
+def test_foreign_health_checks_ask_their_server(name: str, port: int, status: int, well: bool) -> None:
+    service = read().services[name]
+    with answering(status, b"Ok.\n") as url:
+        here = urlsplit(url).port
+        assert here
+        assert (checked(service, {port: here}) == 0) == well
+    assert checked(service, {port: here}) != 0
+
+
+def test_every_health_check_is_tested() -> None:
+    ours = {name for name, service in read().services.items() if service.image.startswith("pitwatch:")}
+    brokers = {name for name in read().services if name.startswith("kafka")}
+    assert read().services.keys() - ours - brokers == FOREIGN.keys() | {"clickhouse-2"}
+    assert len({str(read().services[name].healthcheck) for name in ("clickhouse", "clickhouse-1", "clickhouse-2")}) == 1
 
 
 def test_every_container_calls_it_as_it_is() -> None:

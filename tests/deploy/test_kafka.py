@@ -1,6 +1,5 @@
 """Kafka's configuration and the commands of its containers, with Kafka itself."""
 
-import os
 import re
 import subprocess
 import time
@@ -16,41 +15,18 @@ from confluent_kafka.cimpl import NewTopic
 from processors.settings import KafkaSettings
 from schemas.log import MAX_MESSAGE_BYTES
 from tests.conftest import REPOSITORY
-from tests.deploy.compose import Service, read
-from tests.kafka.broker import free_ports
+from tests.deploy.broker import (
+    BROKERS,
+    CLUSTER_ID,
+    PROPERTIES,
+    SERVICES,
+    START_SECONDS,
+    Broker,
+    as_here,
+    environment,
+    running_broker,
+)
 from tests.kafka.fixtures import need_broker
-from tests.kafka.jars import kafka_jars
-
-SERVICES = read().services
-BROKERS = sorted(name for name in SERVICES if name.startswith("kafka"))
-PROPERTIES = REPOSITORY / "deploy" / "kafka" / "server.properties"
-
-CLUSTER_ID = "JsZzUZ7HQ5iu5nTnGdJ3tA"
-START_SECONDS = 120
-
-# The image's scripts do this, and set up logging and memory besides.
-SCRIPTS = {"kafka-storage.sh": "kafka.tools.StorageTool", "kafka-server-start.sh": "kafka.Kafka"}
-
-
-def environment(service: Service) -> dict[str, str]:
-    """Return a broker's environment, with a cluster id where the file asks for one."""
-    made = {name: value or "" for name, value in service.environment.items()}
-    return os.environ | made | {"KAFKA_CLUSTER_ID": CLUSTER_ID}
-
-
-def as_here(command: str, folder: Path, ports: tuple[int, int] = (9092, 9093)) -> str:
-    """Return a container's command with its files in `folder`, and Java in place of the image's scripts."""
-    places = {"/var/lib/kafka/data": str(folder / "data"), "0.0.0.0:": "127.0.0.1:"}
-    text = PROPERTIES.read_text()
-    for there, here in places.items():
-        assert there in text
-        text = text.replace(there, here)
-    for usual, port in zip((9092, 9093), ports, strict=True):
-        text = text.replace(f":{usual}", f":{port}")
-    (folder / "server.properties").write_text(text)
-    for script, tool in SCRIPTS.items():
-        command = command.replace(f"/opt/kafka/bin/{script}", f'java -Xmx320m -cp "{kafka_jars()}/*" {tool}')
-    return command.replace("/etc/pitwatch/server.properties", str(folder / "server.properties")).replace("$$", "$")
 
 
 @pytest.mark.parametrize("name", BROKERS)
@@ -67,55 +43,15 @@ def test_kafka_formats_its_storage_with_the_configuration(name: str, tmp_path: P
     assert f"node.id={service.environment['KAFKA_NODE']}" in written
 
 
-class Running:
-    """A broker started by the container's own command, on ports of this machine."""
-
-    def __init__(self, folder: Path) -> None:
-        need_broker()
-        self.service = SERVICES["kafka"]
-        self.port, controller = free_ports(2)
-        made = environment(self.service) | {"KAFKA_HOST": "127.0.0.1", "KAFKA_VOTERS": f"1@127.0.0.1:{controller}"}
-        command = as_here(self.service.command[0], folder, (self.port, controller))
-        self._log = (folder / "log").open("wb")
-        self.process = subprocess.Popen(["bash", "-c", command], env=made, stdout=self._log, stderr=self._log)
-
-    def healthy(self) -> bool:
-        """Tell what the container's health check says."""
-        check = self.service.healthcheck
-        assert check is not None
-        assert check.test[0] == "CMD"
-        here = [part.replace("/9092", f"/{self.port}") for part in check.test[1:]]
-        return subprocess.run(here, check=False, stderr=subprocess.DEVNULL).returncode == 0
-
-    def stop(self) -> int:
-        """Stop it as Docker does; return its exit code."""
-        self.process.terminate()
-        return self.process.wait(START_SECONDS)
-
-    def end(self) -> None:
-        """Leave nothing behind, whatever state it is in."""
-        self.process.kill()
-        self.process.wait(START_SECONDS)
-        self._log.close()
-
-
 @pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    broker = Running(tmp_path_factory.mktemp("kafka"))
-    try:
-        assert not broker.healthy()
-        deadline = time.monotonic() + START_SECONDS
-        while not broker.healthy() and time.monotonic() < deadline:
-            assert broker.process.poll() is None
-            time.sleep(0.2)
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
+    with running_broker(tmp_path_factory.mktemp("kafka")) as broker:
         yield broker
         # 143 is Java's word for having ended on SIGTERM, as asked.
         assert broker.stop() in {0, 143}
-    finally:
-        broker.end()
 
 
-def test_healthy_broker_answers_and_has_the_configuration(running: Running) -> None:
+def test_healthy_broker_answers_and_has_the_configuration(running: Broker) -> None:
     admin = AdminClient({"bootstrap.servers": f"127.0.0.1:{running.port}"})
     resource = ConfigResource(ResourceType.BROKER, "1")
     found = {name: entry.value for name, entry in admin.describe_configs([resource])[resource].result().items()}
