@@ -13,9 +13,7 @@ from schemas.errors import PitwatchError
 FILE_NAME: Final = "notify.sqlite"
 """Where in the data directory the queue is kept."""
 
-SCHEMA_VERSION: Final = 1
-
-_SCHEMA: Final = """
+_FIRST: Final = """
 CREATE TABLE alerts (  -- how each alert stood when it was last read
     alert_id TEXT PRIMARY KEY,
     revision INTEGER NOT NULL,
@@ -70,6 +68,18 @@ CREATE TABLE unreadable (  -- records of the alerts topic that are no alert
 ) WITHOUT ROWID;
 """
 
+_SECOND: Final = """
+CREATE TABLE taken (  -- up to where everything in a partition of the alerts topic was decided, here or elsewhere
+    partition INTEGER PRIMARY KEY,
+    next_offset INTEGER NOT NULL
+);
+"""
+
+_STEPS: Final = (_FIRST, _SECOND)
+"""From an empty file to the newest layout."""
+
+SCHEMA_VERSION: Final = len(_STEPS)
+
 Row = tuple[Any, ...]
 """One row of a query; SQLite's columns have no static type."""
 
@@ -101,11 +111,11 @@ class Database:
         (version,) = self.one("PRAGMA user_version")
         if version > SCHEMA_VERSION:
             raise OutboxUnavailable(f"{self._path} was written by a newer Pitwatch (layout {version}): update this one")
-        if version < SCHEMA_VERSION:
+        for step in _STEPS[version:]:
             # One statement at a time: `executescript` would commit before it begins.
-            for statement in filter(str.strip, _SCHEMA.split(";\n")):
+            for statement in filter(str.strip, step.split(";\n")):
                 self._connection.execute(statement)
-            self._connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+        self._connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
 
     @contextmanager
     def transaction(self) -> Iterator[None]:

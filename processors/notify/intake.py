@@ -13,6 +13,7 @@ from processors.notify.outbox import Outbox, Target
 from processors.notify.routing import NotificationSettings, Route, concerns
 from schemas.facts import AlertFact
 from schemas.log import Record
+from schemas.revisions import replay_begun
 from schemas.wire import decode_fact
 
 
@@ -33,6 +34,36 @@ class Intake:
                 alert = self._decode(record)
                 if alert is not None:
                     self._decide(alert, record.appended_at, now)
+            self._note_taken(records)
+
+    def recall(self, records: Sequence[Record]) -> None:
+        """Remember what another worker decided about the records of the alerts topic: nobody is told again.
+
+        It told whom this one would have told. Idempotent.
+        """
+        with self._database.transaction():
+            for record in records:
+                alert = _read(record)
+                if not isinstance(alert, str):
+                    self._remember(alert, record.appended_at)
+            self._note_taken(records)
+
+    def taken_to(self, partition: int) -> int | None:
+        """Return up to which offset of the alerts topic everything was decided or recalled; None where nothing was."""
+        return self._notices.taken_to(partition)
+
+    def _note_taken(self, records: Sequence[Record]) -> None:
+        for partition, next_offset in {record.partition: record.offset + 1 for record in records}.items():
+            self._notices.note_taken(partition, next_offset)
+
+    def _remember(self, alert: AlertFact, told_at: datetime) -> None:
+        taken = self._notices.take(alert, told_at)
+        if taken is None or not is_news(*taken):
+            return
+        before, standing = taken
+        for route in self._settings.routes:
+            if concerns(route, alert) and self._wants(route, alert, before, standing):
+                self._notices.add_told_elsewhere(route, alert, standing, told_at)
 
     def summarise(self, now: datetime) -> int:
         """Queue the summaries that are due; return how many routes got one."""
@@ -53,17 +84,12 @@ class Intake:
 
     def _decode(self, record: Record) -> AlertFact | None:
         """Return the record's alert; one that holds none is noted for the status and passed over."""
-        try:
-            fact = decode_fact(record.value)
-        except msgspec.MsgspecError as error:
-            reason = str(error)
-        else:
-            if fact.fact == "alert":
-                return cast(AlertFact, fact)
-            reason = f"a fact of kind {fact.fact}"
+        alert = _read(record)
+        if not isinstance(alert, str):
+            return alert
         self._database.change(
             "INSERT OR IGNORE INTO unreadable VALUES (?, ?, ?, ?)",
-            *(record.topic, record.partition, record.offset, reason[:300]),
+            *(record.topic, record.partition, record.offset, alert[:300]),
         )
         return None
 
@@ -72,7 +98,14 @@ class Intake:
         if taken is None or not is_news(*taken):
             return
         before, standing = taken
-        stale = now - appended_at > timedelta(seconds=self._settings.stale_after_seconds)
+        since = appended_at
+        if _is_told_again(alert):
+            # What a replay finds out is as old as what it is about.
+            since = min(alert.occurred_at, appended_at)
+            if before is None and now - since > timedelta(days=self._settings.keep_days):
+                # Nobody remembers any more whether people were told of it.
+                return
+        stale = now - since > timedelta(seconds=self._settings.stale_after_seconds)
         for route in self._settings.routes:
             if concerns(route, alert) and self._wants(route, alert, before, standing):
                 collapsed = stale or self._notices.flooded(route, now)
@@ -97,6 +130,21 @@ class Intake:
     def _queue(self, route: str, urls: int, key: tuple[str, int], message: Message, now: datetime) -> None:
         for url_index in range(urls):
             self._outbox.enqueue(Target(route, url_index), *key, message, now)
+
+
+def _read(record: Record) -> AlertFact | str:
+    """Return the record's alert, or why it holds none."""
+    try:
+        fact = decode_fact(record.value)
+    except msgspec.MsgspecError as error:
+        return str(error)
+    return cast(AlertFact, fact) if fact.fact == "alert" else f"a fact of kind {fact.fact}"
+
+
+def _is_told_again(alert: AlertFact) -> bool:
+    """Tell whether an alert comes of a replay: it is about what happened before that was begun."""
+    begun = replay_begun(alert.revision)
+    return begun is not None and alert.occurred_at < begun
 
 
 def targets(routes: Sequence[Route]) -> Iterator[Target]:

@@ -11,6 +11,9 @@ from schemas.facts import AlertFact
 FLOOD_WINDOW: Final = timedelta(minutes=10)
 """ISA-18.2 counts a flood in alarms per ten minutes."""
 
+ELSEWHERE: Final = "elsewhere"
+"""Stands for the summary of what another worker told: nothing waits for it, and it floods nobody here."""
+
 
 def standing_of(alert: AlertFact) -> Standing:
     """Return how the alert stands by its own fields."""
@@ -61,12 +64,37 @@ class Notices:
 
     def add(self, route: Route, alert: AlertFact, standing: Standing, now: datetime, *, collapsed: bool) -> None:
         """Record that `route` is told of `alert`: in a message of its own, or in the next summary."""
+        self._add(route, alert, standing, now, collapsed=collapsed, summary_id=None)
+
+    def _add(
+        self,
+        route: Route,
+        alert: AlertFact,
+        standing: Standing,
+        decided_at: datetime,
+        *,
+        collapsed: bool,
+        summary_id: str | None,
+    ) -> None:
         self._database.change(
             "INSERT INTO notices (route, alert_id, revision, standing, severity, code, table_id, shoe, round,"
-            " occurred_at, decided_at, collapsed) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            " occurred_at, decided_at, collapsed, summary_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             *(route.name, alert.alert_id, alert.revision, standing, alert.severity, alert.code, alert.table_id),
-            *(alert.shoe, alert.round, to_stored(alert.occurred_at), to_stored(now), collapsed),
+            *(alert.shoe, alert.round, to_stored(alert.occurred_at), to_stored(decided_at), collapsed, summary_id),
         )
+
+    def add_told_elsewhere(self, route: Route, alert: AlertFact, standing: Standing, told_at: datetime) -> None:
+        """Record that another worker has told `route` of `alert`."""
+        self._add(route, alert, standing, told_at, collapsed=True, summary_id=ELSEWHERE)
+
+    def taken_to(self, partition: int) -> int | None:
+        """Return up to which offset everything in a partition of the alerts topic is known; None where nothing is."""
+        rows = self._database.rows("SELECT next_offset FROM taken WHERE partition = ?", partition)
+        return rows[0][0] if rows else None
+
+    def note_taken(self, partition: int, next_offset: int) -> None:
+        """Remember up to which offset everything in a partition is known."""
+        self._database.change("INSERT OR REPLACE INTO taken VALUES (?, ?)", partition, next_offset)
 
     def waiting(self) -> dict[str, datetime]:
         """Return each route that owes a summary, and when the first alert for it was set aside."""

@@ -5,9 +5,10 @@ of them delays the pipeline. `Notifier.step` does the same work without threads.
 """
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import timedelta
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from time import monotonic
 from typing import Final
@@ -89,6 +90,28 @@ class Notifier:
         """
         self._intake.accept(records, self._clock())
         self._wake()
+
+    def recall(self, records: Iterable[Record]) -> None:
+        """Remember alerts that another worker took before this one had their partition: nobody is told again.
+
+        Idempotent, from any thread. Raises `OutboxUnavailable`, and what reading `records` raises; what was read before
+        is remembered.
+        """
+        rest = iter(records)
+        while some := tuple(islice(rest, BATCH)):
+            self._intake.recall(some)
+
+    def taken_to(self, partition: int) -> int | None:
+        """Return up to which offset of the alerts topic everything was accepted or recalled; None where nothing was.
+
+        Raises `OutboxUnavailable`.
+        """
+        return self._intake.taken_to(partition)
+
+    @property
+    def keep(self) -> timedelta:
+        """For how long is remembered what people were told."""
+        return self._keep
 
     def run(self, stop: threading.Event, *, reads: bool = True) -> None:
         """Work until `stop` is set. Outages are waited out, and logged. Without `reads` alerts come through `accept`.

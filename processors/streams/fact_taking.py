@@ -1,7 +1,9 @@
 """What becomes of one message of a fact topic: counted, told to people, or buried with its bytes."""
 
 import base64
-from typing import Final
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Final, Protocol
 
 import msgspec
 import structlog
@@ -30,13 +32,32 @@ _DeadLetter: Final = struct_of(DeadLetterFact, tag="dead_letter", tag_field="fac
 _logger: Final = structlog.get_logger(__name__)
 
 
-class FactTaking:
-    """Works messages off, from any thread. On return all that a message calls for is done, and durable."""
+class Past(Protocol):
+    """Reads what a partition got before."""
 
-    def __init__(self, log: EventLog, floor: FloorNow, notifier: Notifier | None) -> None:
+    def before(self, record: Record, since: datetime, offset: int | None) -> Iterable[Record]:
+        """Return what the record's partition got before it, from `offset` on, or where that is None from `since`."""
+        ...
+
+
+class FactTaking:
+    """Works messages off, from any thread. On return all that a message calls for is done, and durable.
+
+    Of two workers that had a partition one after the other, the second knows from the log what the first told of: its
+    own first message stands where the other's place was committed. So people are told again only of what came between
+    that place and what the other did before it was gone.
+    """
+
+    def __init__(self, log: EventLog, floor: FloorNow, notifier: Notifier | None, past: Past) -> None:
         self._log = log
         self._floor = floor
         self._notifier = notifier
+        self._past = past
+        self._recalled: set[int] = set()
+
+    def shared(self) -> None:
+        """Note that partitions were shared anew: another worker may have told of what they got meanwhile."""
+        self._recalled.clear()
 
     def take(self, record: Record) -> None:
         """Work a message off. Idempotent. Raises `OUTAGES`, after which the same message is to be tried again."""
@@ -44,6 +65,7 @@ class FactTaking:
         if fact is not None:
             self._floor.take(fact, record)
             if self._notifier is not None and fact.fact == "alert":
+                self._recall(self._notifier, record)
                 self._notifier.accept([record])
         STREAM_FACTS.labels(record.topic).inc()
         STREAM_NEWEST.labels(record.topic).set(record.appended_at.timestamp())
@@ -56,6 +78,14 @@ class FactTaking:
             return
         if fact.fact == KINDS[record.topic]:
             self._floor.take(fact, record)
+
+    def _recall(self, notifier: Notifier, record: Record) -> None:
+        """Remember what other workers told of before `record`, the first of its partition since that was shared."""
+        if record.partition in self._recalled:
+            return
+        since = record.appended_at - notifier.keep
+        notifier.recall(self._past.before(record, since, notifier.taken_to(record.partition)))
+        self._recalled.add(record.partition)
 
     def _fact(self, record: Record) -> Fact | None:
         """Return the message's fact; one that holds none of the topic's kind becomes a dead letter."""

@@ -170,11 +170,13 @@ def _share_partitions(app: FloorApp) -> None:
 
     async def revoked(*_: object, **__: object) -> None:
         app.hosted.watchdog.sharing()
+        app.hosted.taking.shared()
 
     async def assigned(_: object, /, *arguments: object, **__: object) -> None:
         (partitions,) = cast(tuple[Partitions], arguments)
         shares = {Share(one.topic, one.partition) for one in partitions}
         gained = app.hosted.floor.share(shares)
+        app.hosted.taking.shared()
         app.hosted.watchdog.assigned(shares)
         _logger.info("following", shares=len(shares), to_be_read=len(gained))
         for share in sorted(gained):

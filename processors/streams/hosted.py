@@ -51,8 +51,8 @@ class Hosted:
         self.standing = standing
         self.notifier = notifier
         self.floor = FloorNow(settings.worker.windows_minutes, pits, now())
-        self.taking = FactTaking(log, self.floor, notifier)
         self.recent = Recent(log, clients)
+        self.taking = FactTaking(log, self.floor, notifier, self.recent)
         self.silences = SilenceWatch(log, log.join)
         self.watchdog = Watchdog(log, GROUP, STREAMS, settings.monitoring.stalled_after_seconds, standing.stopping)
 

@@ -23,9 +23,20 @@ class Recent:
     def records(self, topic: str, partition: int, since: datetime) -> Iterator[Record]:
         """Yield what the partition got from `since` up to now, in order. Raises `LogUnavailable`."""
         end = self._log.end(topic, partition)
-        offset = self._first(topic, partition, since)
+        yield from self.between(topic, partition, self._first(topic, partition, since), end)
+
+    def before(self, record: Record, since: datetime, offset: int | None) -> Iterator[Record]:
+        """Yield what the record's partition got before it, from `offset` on, or where that is None from `since`.
+
+        Raises `LogUnavailable`.
+        """
+        first = self._first(record.topic, record.partition, since) if offset is None else offset
+        yield from self.between(record.topic, record.partition, first, record.offset)
+
+    def between(self, topic: str, partition: int, offset: int, end: int) -> Iterator[Record]:
+        """Yield the records from one offset on and below another, in order. Raises `LogUnavailable`."""
         while offset < end and (records := self._log.read(topic, partition, offset, PAGE_RECORDS)):
-            yield from records
+            yield from (record for record in records if record.offset < end)
             offset = records[-1].offset + 1
 
     def _first(self, topic: str, partition: int, since: datetime) -> int:

@@ -71,6 +71,17 @@ def test_every_commit_waits_for_the_disk(path: Path) -> None:
     database.close()
 
 
+def test_a_file_of_the_first_layout_is_brought_up_to_date(path: Path) -> None:
+    with closing(Database(path)) as database:
+        Outbox(database).enqueue(TARGET, "a", 0, Message("title", "body"), NOON)
+        database.change("DROP TABLE taken")
+        database.change("PRAGMA user_version = 1")
+    with closing(Database(path)) as database:
+        assert Outbox(database).next_due(TARGET) == NOON
+        assert database.rows("SELECT * FROM taken") == []
+        assert database.one("PRAGMA user_version") == (SCHEMA_VERSION,)
+
+
 def test_a_file_of_a_newer_pitwatch_is_refused(path: Path) -> None:
     with closing(sqlite3.connect(path)) as connection:
         connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION + 1}")

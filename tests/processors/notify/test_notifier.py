@@ -1,5 +1,6 @@
 """What the notifier does step by step: once each, in summaries during a flood, again after a failure."""
 
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -12,8 +13,9 @@ from processors.notify.outbox import Target
 from processors.notify.recording import Delivery, RecordingTransport
 from processors.notify.sender import RouteRefused
 from processors.notify.status import NotifierStatus, read_failed, read_status
-from schemas.facts import RoundFact
+from schemas.facts import AlertFact, RoundFact
 from schemas.log import Position
+from schemas.revisions import first_revision
 from tests.processors.notify.conftest import Make, Publish
 from tests.processors.notify.samples import NOON, ManualClock, alert, route, settings
 
@@ -416,3 +418,44 @@ def test_what_is_delivered_names_no_patron(make: Make, publish: Publish, transpo
     make(settings(route(languages="both"))).step()
     assert isinstance(transport.deliveries[0], Delivery)
     assert "4711" not in transport.deliveries[0].title + transport.deliveries[0].body
+
+
+class TestReplay:
+    """Alerts that a replay tells once more: people hear of those that are new, and of those that are none any more."""
+
+    BEGUN = NOON + timedelta(hours=1)
+
+    def again(self, number: int = 1, /, **changes: object) -> AlertFact:
+        return alert(number, **{"revision": first_revision(self.BEGUN)} | changes)
+
+    def test_what_people_know_is_no_news(self, make: Make, publish: Publish, transport: RecordingTransport) -> None:
+        publish(alert(1), alert(2))
+        notifier = make()
+        notifier.step()
+        publish(self.again(1), self.again(2, retracted=True, revision=first_revision(self.BEGUN) - 1))
+        notifier.step()
+        assert [one.title.partition(" ")[0] for one in transport.deliveries] == ["CRITICAL", "CRITICAL", "Withdrawn"]
+
+    def test_what_is_found_out_late_is_told_in_a_summary(
+        self, make: Make, publish: Publish, transport: RecordingTransport, clock: ManualClock
+    ) -> None:
+        clock.now = self.BEGUN + timedelta(minutes=5)
+        publish(self.again(1), self.again(2), self.again(3, occurred_at=self.BEGUN + timedelta(minutes=4)))
+        notifier = make()
+        notifier.step()
+        assert len(transport.deliveries) == 1, "what came after the replay was begun is told at once"
+        clock.advance(minutes=2)
+        notifier.step()
+        assert len(transport.deliveries) == 2
+        assert notifier.status().collapsed == 0
+
+    def test_what_nobody_remembers_was_told_long_ago(
+        self, make: Make, publish: Publish, transport: RecordingTransport, clock: ManualClock
+    ) -> None:
+        clock.now = NOON + timedelta(days=31)
+        publish(self.again(1, revision=first_revision(clock.now)), alert(2))
+        notifier = make()
+        notifier.step()
+        clock.advance(minutes=2)
+        notifier.step()
+        assert [one.title for one in transport.deliveries] == ["CRITICAL · B07 · shoe 3 round 2"]

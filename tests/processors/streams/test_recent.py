@@ -62,3 +62,21 @@ def test_records_since_a_moment_are_found_and_none_before(
 
 def test_empty_partition_has_no_past(recent: Recent, topic: str) -> None:
     assert values(recent, topic, EARLIEST) == []
+
+
+def test_what_came_before_a_record_is_read_from_a_place_or_a_moment_on(
+    log: KafkaLog, recent: Recent, topic: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "PAGE_RECORDS", 2)
+    append(log, topic, b"1", b"2")
+    moment = append(log, topic, b"3", b"4")
+    append(log, topic, b"5", b"6")
+    first, _, _, fourth, _, sixth = log.read(topic, 0, 0, 10)
+
+    def before(offset: int | None) -> list[bytes]:
+        return [record.value for record in recent.before(sixth, moment, offset)]
+
+    assert before(None) == [b"3", b"4", b"5"]
+    assert before(fourth.offset) == [b"4", b"5"]
+    assert before(first.offset) == [b"1", b"2", b"3", b"4", b"5"]
+    assert before(sixth.offset) == before(sixth.offset + 1) == []
