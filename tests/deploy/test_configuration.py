@@ -82,6 +82,52 @@ def test_grafana_asks_nobody_on_the_internet_and_lets_nobody_in() -> None:
     assert ini.getint("server", "http_port") == 3000
 
 
+# Of Grafana's documentation: its configuration's sections and keys, and the keys of what it is provisioned with.
+GRAFANAS = {
+    "server": {"http_port"},
+    "analytics": {"reporting_enabled", "check_for_updates", "check_for_plugin_updates", "feedback_links_enabled"},
+    "security": {"disable_gravatar", "cookie_samesite", "strict_transport_security"},
+    "users": {"allow_sign_up", "allow_org_create"},
+    "auth.anonymous": {"enabled"},
+    "plugins": {"preinstall_disabled", "plugin_admin_enabled"},
+    "panels": {"disable_sanitize_html"},
+    "snapshots": {"external_enabled"},
+    "news": {"news_feed_enabled"},
+    "date_formats": {"default_timezone"},
+    "log": {"mode"},
+}
+DATA_SOURCE = {"name", "uid", "type", "access", "isDefault", "editable", "jsonData", "secureJsonData"}
+PROVIDER = {
+    "name", "folder", "folderUid", "type", "disableDeletion", "allowUiUpdates", "updateIntervalSeconds", "options",
+}  # fmt: skip
+
+
+def test_grafana_is_told_nothing_that_its_documentation_does_not_name() -> None:
+    """Grafana can't be had here, and it takes a key that it doesn't know for none."""
+    ini = configparser.ConfigParser(interpolation=None)
+    ini.read(FOLDER / "grafana" / "grafana.ini")
+    for section in ini.sections():
+        assert set(ini[section]) <= GRAFANAS[section], section
+    provisioning = FOLDER / "grafana" / "provisioning"
+    sources = yaml.safe_load((provisioning / "datasources" / "clickhouse.yaml").read_text())
+    assert sources.keys() == {"apiVersion", "prune", "datasources"}
+    assert sources["datasources"][0].keys() == DATA_SOURCE
+    boards = yaml.safe_load((provisioning / "dashboards" / "pitwatch.yaml").read_text())
+    assert boards.keys() == {"apiVersion", "providers"}
+    assert boards["providers"][0].keys() == PROVIDER
+
+
+@pytest.mark.parametrize(
+    ("variable", "section"),
+    [("GF_SECURITY_ADMIN_PASSWORD", "security"), ("GF_SECURITY_SECRET_KEY", "security")],
+)
+def test_grafanas_secrets_come_from_its_environment_alone(variable: str, section: str) -> None:
+    ini = configparser.ConfigParser(interpolation=None)
+    ini.read(FOLDER / "grafana" / "grafana.ini")
+    assert variable in COMPOSE.services["grafana"].environment
+    assert variable.removeprefix(f"GF_{section.upper()}_").lower() not in ini[section]
+
+
 SECRET = re.compile(
     r"-----BEGIN [A-Z ]*PRIVATE KEY|\bAKIA[0-9A-Z]{16}\b|\bgh[pousr]_[A-Za-z0-9]{36}\b|\bxox[abp]-[0-9A-Za-z-]{10,}"
 )
