@@ -35,29 +35,29 @@ class Positions:
         self._lock = threading.Lock()
         self._consumers: dict[str, Consumer] = {}
         self._calls = Bounded()
+        # Groups whose coordinator answers, and what was refused for others.
+        self._answered: set[str] = set()
+        self._refusals: dict[str, KafkaException] = {}
 
     def position(self, group: str, topic: str, partition: int) -> int:
         """Return where `group` goes on reading once every open transaction is decided; 0 where it never committed."""
-        consumer = self._consumer(group)
-        asked = TopicPartition(topic, partition)
         with self._clients.told(f"read the position of {group}"):
-            (place,) = self._patiently(lambda: consumer.committed([asked], self._clients.timeout_seconds))
-        return max(0, place.offset)
+            return max(0, self._committed(group, TopicPartition(topic, partition)).offset)
 
     def commit(self, group: str, position: Position) -> None:
         """Put the place of a group without members."""
         consumer = self._consumer(group)
         place = TopicPartition(*position)
+        deadline = time.monotonic() + self._clients.timeout_seconds
 
         def commit() -> None:
             self._patiently(lambda: consumer.commit(offsets=[place], asynchronous=False))
 
         with self._clients.told(f"commit the position of {group}"):
-            try:
-                self._calls.call(commit, self._clients.timeout_seconds)
-            except KafkaException as exception:
-                # Where the group is none of this user's business, that is told aside, and the commit just takes long.
-                raise _refusal(consumer) or exception from exception
+            if group not in self._answered:
+                # A commit would wait for the coordinator past every limit, and keep the reason from being heard.
+                self._committed(group, place)
+            self._calls.call(commit, deadline - time.monotonic())
 
     def metadata(self, group: str) -> bytes:
         """Return what Kafka wants with a transaction of the one log that works for a whole group."""
@@ -75,6 +75,19 @@ class Positions:
             if group not in self._consumers:
                 self._consumers[group] = self._clients.consumer(group, {})
             return self._consumers[group]
+
+    def _committed(self, group: str, asked: TopicPartition) -> TopicPartition:
+        consumer = self._consumer(group)
+        try:
+            (place,) = self._patiently(lambda: consumer.committed([asked], self._clients.timeout_seconds))
+        except KafkaException as exception:
+            # Where the group is none of this user's business, that is told aside, and once; an answer just never comes.
+            if refusal := _refusal(consumer):
+                self._refusals[group] = refusal
+            raise self._refusals.get(group, exception) from exception
+        self._refusals.pop(group, None)
+        self._answered.add(group)
+        return place
 
     def _patiently(self, ask: Callable[[], list[TopicPartition]]) -> list[TopicPartition]:
         """Return what `ask` returns, asking again within the time limit while the cluster is changing over."""
