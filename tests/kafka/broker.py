@@ -9,8 +9,10 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
+from typing import NamedTuple, Self
 
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
@@ -42,23 +44,43 @@ class BrokerDidNotStart(Exception):
     """Raised for a broker that doesn't answer in time or whose process ended; the message has its log's last lines."""
 
 
-class Broker:
-    """One node: controller and broker in one process. Its data stay in `folder` while it is down."""
+class Listener(NamedTuple):
+    """A door of the brokers, each on a port of its own, and what is spoken there."""
 
-    def __init__(self, folder: Path, node_id: int, ports: tuple[int, int, int]) -> None:
+    name: str
+    protocol: str
+
+
+PLAIN = Listener("PLAINTEXT", "PLAINTEXT")
+SASL = Listener("SASL", "SASL_PLAINTEXT")
+CONTROLLER = Listener("CONTROLLER", "PLAINTEXT")
+LISTENERS = (PLAIN, SASL, CONTROLLER)
+"""The doors that every broker has."""
+
+
+class Broker:
+    """One node: controller and broker in one process. Its data stay in `folder` while it is down.
+
+    `further` settings come on top of those that every broker has.
+    """
+
+    def __init__(
+        self, folder: Path, node_id: int, ports: Mapping[Listener, int], further: Mapping[str, object]
+    ) -> None:
         self.folder = folder
         self.node_id = node_id
-        self.port, self.sasl_port, self.controller_port = ports
+        self.ports = ports
+        self._further = further
         self._process: subprocess.Popen[bytes] | None = None
 
-    def format(self, cluster_id: str, nodes: list["Broker"]) -> None:
+    def format(self, cluster_id: str, nodes: list["Broker"], *arguments: str) -> None:
         """Write the node's configuration and prepare its folder of data."""
         self.folder.mkdir(parents=True)
-        settings = self._settings(nodes)
+        settings = {**self._settings(nodes), **self._further}
         (self.folder / "broker.properties").write_text("".join(f"{key}={value}\n" for key, value in settings.items()))
         # In one argument: a random identity may begin with a hyphen.
-        arguments = ("format", f"--cluster-id={cluster_id}", f"--config={self.folder / 'broker.properties'}")
-        if self._run("kafka.tools.StorageTool", *arguments).wait(START_SECONDS):
+        arguments = (f"--cluster-id={cluster_id}", f"--config={self.folder / 'broker.properties'}", *arguments)
+        if self._run("kafka.tools.StorageTool", "format", *arguments).wait(START_SECONDS):
             raise BrokerDidNotStart(f"broker {self.node_id} could not be prepared:\n{self.last_lines()}")
 
     def start(self) -> None:
@@ -94,6 +116,10 @@ class Broker:
         """Return the end of the broker's log."""
         return "\n".join((self.folder / "broker.log").read_text(errors="replace").splitlines()[-20:])
 
+    def address(self, listener: Listener) -> str:
+        """Return where it listens."""
+        return f"127.0.0.1:{self.ports[listener]}"
+
     def _run(self, tool: str, *arguments: str) -> subprocess.Popen[bytes]:
         with (self.folder / "broker.log").open("ab") as log:
             command = (*_DIES_WITH_US, *_JAVA, f"{kafka_jars()}/*", tool, *arguments)
@@ -120,12 +146,11 @@ class Broker:
         return {
             "process.roles": "broker,controller",
             "node.id": self.node_id,
-            "controller.quorum.voters": ",".join(f"{node.node_id}@127.0.0.1:{node.controller_port}" for node in nodes),
-            "listeners": f"PLAINTEXT://127.0.0.1:{self.port},SASL://127.0.0.1:{self.sasl_port},"
-            f"CONTROLLER://127.0.0.1:{self.controller_port}",
-            "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,SASL:SASL_PLAINTEXT,CONTROLLER:PLAINTEXT",
-            "controller.listener.names": "CONTROLLER",
-            "inter.broker.listener.name": "PLAINTEXT",
+            "controller.quorum.voters": ",".join(f"{node.node_id}@{node.address(CONTROLLER)}" for node in nodes),
+            "listeners": ",".join(f"{listener.name}://{self.address(listener)}" for listener in self.ports),
+            "listener.security.protocol.map": ",".join(f"{name}:{protocol}" for name, protocol in self.ports),
+            "controller.listener.names": CONTROLLER.name,
+            "inter.broker.listener.name": PLAIN.name,
             "sasl.enabled.mechanisms": "PLAIN",
             "listener.name.sasl.plain.sasl.jaas.config": f"{login} {users};",
             "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
@@ -158,20 +183,27 @@ class Broker:
 class Cluster:
     """Some brokers that belong together. Use it as a context: it starts on entering and stops on leaving."""
 
-    def __init__(self, folder: Path, size: int = 1) -> None:
-        ports = free_ports(3 * size)
+    def __init__(
+        self,
+        folder: Path,
+        size: int = 1,
+        further: tuple[Listener, ...] = (),
+        settings: Mapping[str, object] = MappingProxyType({}),
+    ) -> None:
+        listeners = (*LISTENERS, *further)
+        ports = free_ports(len(listeners) * size)
         self.brokers = [
-            Broker(folder / f"broker-{number}", number, (ports.pop(), ports.pop(), ports.pop()))
+            Broker(folder / f"broker-{number}", number, {listener: ports.pop() for listener in listeners}, settings)
             for number in range(1, size + 1)
         ]
-        self.bootstrap = ",".join(f"127.0.0.1:{broker.port}" for broker in self.brokers)
-        self.sasl_bootstrap = ",".join(f"127.0.0.1:{broker.sasl_port}" for broker in self.brokers)
+        self.bootstrap = self.addresses(PLAIN)
+        self.sasl_bootstrap = self.addresses(SASL)
 
-    def __enter__(self) -> "Cluster":
+    def __enter__(self) -> Self:
         cluster_id = base64.urlsafe_b64encode(secrets.token_bytes(16)).decode().rstrip("=")
         try:
             for broker in self.brokers:
-                broker.format(cluster_id, self.brokers)
+                self.format(broker, cluster_id)
             for broker in self.brokers:
                 broker.start()
             self.wait_for(len(self.brokers))
@@ -184,6 +216,14 @@ class Cluster:
         for broker in self.brokers:
             broker.thaw()
             broker.kill()
+
+    def format(self, broker: Broker, cluster_id: str) -> None:
+        """Prepare a broker for its first start."""
+        broker.format(cluster_id, self.brokers)
+
+    def addresses(self, listener: Listener) -> str:
+        """Return where the brokers listen, as clients are told."""
+        return ",".join(broker.address(listener) for broker in self.brokers)
 
     def wait_for(self, brokers: int) -> None:
         """Block until the cluster's metadata name that many brokers. Raises `BrokerDidNotStart`."""

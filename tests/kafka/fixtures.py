@@ -1,17 +1,27 @@
-"""Fixtures of the tests that need a broker: `kafka`, shared by the whole session, `kafka_alone` and `kafka_cluster`.
+"""Fixtures of the tests that need a broker: `kafka`, shared by the whole session, and those of a test module's own.
 
-`KAFKA_BOOTSTRAP` names a broker to use instead of starting one. Where none can be had the tests are skipped, except in
-CI or with `PITWATCH_REQUIRE_KAFKA=1`: there they fail.
+`KAFKA_BOOTSTRAP` names a broker that `kafka` is to be instead of one that is started. It is somebody's, so nothing is
+killed there and nobody's rights are changed: `kafka_alone`, `kafka_secured` and `kafka_cluster` start their own all the
+same. Where none can be started, tests that need one are skipped, except in CI or with `PITWATCH_REQUIRE_KAFKA=1`: there
+they fail.
 """
 
 import os
 from collections.abc import Iterator
 
 import pytest
+from confluent_kafka import KafkaException
+from confluent_kafka.admin import AdminClient
 
 from tests.kafka.broker import Cluster
 from tests.kafka.jars import KafkaNotToBeHad, kafka_jars
+from tests.kafka.secured import SecuredCluster
 from tests.kafka.serve import Address, shared_broker
+
+GIVEN = "KAFKA_BOOTSTRAP"
+"""The environment's name for a broker that is there already."""
+
+_ANSWER_SECONDS = 30
 
 
 def need_broker() -> None:
@@ -21,14 +31,24 @@ def need_broker() -> None:
     except KafkaNotToBeHad as reason:
         if os.environ.get("CI", "").lower() in {"1", "true"} or os.environ.get("PITWATCH_REQUIRE_KAFKA") == "1":
             raise
-        pytest.skip(str(reason))
+        own = f"this test needs a broker of its own, beside that of {GIVEN}: " if os.environ.get(GIVEN) else ""
+        pytest.skip(f"{own}{reason}")
+
+
+def _answering(bootstrap: str) -> Address:
+    try:
+        AdminClient({"bootstrap.servers": bootstrap}).list_topics(timeout=_ANSWER_SECONDS)
+    except KafkaException as error:
+        # One that was named is meant to be used: its absence is a failure, never a reason to skip.
+        pytest.fail(f"{GIVEN} names {bootstrap}, and no broker answers there: {error}", pytrace=False)
+    return Address(bootstrap)
 
 
 @pytest.fixture(scope="session")
 def kafka(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Iterator[Address]:
     """A broker's address. Whatever tests make on it needs names that no other test uses."""
-    if given := os.environ.get("KAFKA_BOOTSTRAP"):
-        yield Address(given)
+    if given := os.environ.get(GIVEN):
+        yield _answering(given)
         return
     need_broker()
     # Beside the folders of this session's test processes, which xdist numbers.
@@ -43,6 +63,14 @@ def kafka_alone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     """A broker of the test module's own, whose topics and rights are nobody else's."""
     need_broker()
     with Cluster(tmp_path_factory.mktemp("alone"), 1) as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="module")
+def kafka_secured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecuredCluster]:
+    """A broker of the test module's own that speaks TLS too."""
+    need_broker()
+    with SecuredCluster(tmp_path_factory.mktemp("secured")) as cluster:
         yield cluster
 
 
