@@ -11,6 +11,7 @@ from processors.rules.findings import Finding
 from schemas.alerts import ALERTS, RESTS_ON_CONFIGURATION
 from schemas.chinese import in_chinese
 from schemas.configuration import PRESETS, GamingDay, TableConfiguration
+from schemas.english import in_english
 from schemas.events import Event
 from schemas.facts import AlertFact, Evidence, Fact
 from schemas.money import to_decimal
@@ -181,7 +182,7 @@ class Table:
             patron_id=who.patron_id,
             currency=self.rules.configuration.currency,
             text_zh=kind.zh.format(**{name: in_chinese(word) for name, word in words.items()}),
-            text_en=kind.en.format(**words),
+            text_en=kind.en.format(**{name: in_english(word) for name, word in words.items()}),
             evidence=EvidenceRow(
                 event_ids=evidence.event_ids or (event.event_id,),
                 bet_id=evidence.bet_id,

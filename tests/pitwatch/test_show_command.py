@@ -139,7 +139,7 @@ def test_the_table_is_drawn_in_both_languages(data: Path) -> None:
         "○P/· · · · · · · · · · · · · · · · · · ·",
         "2026-01-15 20:00:00 UTC+8 3 2,160.00 -580.00 0.00 1",
         "閒 少派：應派 600，實派 300",
-        "player underpaid: due 600, paid 300",
+        "Player underpaid: due 600, paid 300",
     ):
         assert line in lines, line
     assert any(
@@ -294,7 +294,7 @@ def test_a_round_tells_every_bet_with_what_was_due_and_paid(data: Path) -> None:
     assert (bet["stake"], bet["due"], bet["paid"], bet["net"]) == (60_000, 60_000, 30_000, 60_000)
     (alert,) = found["alerts"]
     assert alert["text_zh"] == "閒 少派：應派 600，實派 300"
-    assert alert["text_en"] == "player underpaid: due 600, paid 300"
+    assert alert["text_en"] == "Player underpaid: due 600, paid 300"
 
 
 def test_the_evidence_lists_the_rounds_events_and_what_an_alert_rests_on(data: Path, evening: Table) -> None:
@@ -319,7 +319,7 @@ def test_a_round_is_drawn_with_its_cards_bets_alerts_and_evidence(data: Path) ->
         "閒 player 2♥ (2) 3♥ (3) 4♥ (4) 9 9(1): 應增牌 to draw",
         "莊 banker 3♦ (3) K♦ (0) 5♦ (5) 8 9(3)(2): 應增牌 to draw",
         "1 P-1 閒 Player (留注 carried) 贏 win 600.00 600.00 ✗ 300.00 (600.00) 0.00 0.00 600.00",
-        "player underpaid: due 600, paid 300",
+        "Player underpaid: due 600, paid 300",
     ):
         assert line in lines, line
     assert any("payout_made bet_id=b3 amount=30000" in line for line in lines)

@@ -74,7 +74,7 @@ _FIELDS: Mapping[str, Mapping[str, Any]] = {
     "alert": {
         "alert_id": "BAC-01:4:5:overpaid:b-1", "code": "overpaid", "severity": "critical", "article": "17",
         "status": "corrected", "shoe": 4, "round": 5, "seat": 3, "dealer_id": "D-1", "patron_id": "P-77",
-        "text_zh": "莊 多派：應派 28,500，實派 30,000", "text_en": "banker overpaid: due 28,500, paid 30,000",
+        "text_zh": "莊 多派：應派 28,500，實派 30,000", "text_en": "Banker overpaid: due 28,500, paid 30,000",
         "currency": "HKD",
         "evidence": EVIDENCE,
     },

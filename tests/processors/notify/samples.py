@@ -42,7 +42,7 @@ def alert(number: int = 1, code: str = "overpaid", /, **changes: object) -> Aler
         "dealer_id": "D17",
         "patron_id": "VIP-4711",
         "text_zh": "莊 多派：應派 1,000，實派 2,000",
-        "text_en": "banker overpaid: due 1,000, paid 2,000",
+        "text_en": "Banker overpaid: due 1,000, paid 2,000",
         "currency": "HKD",
         "evidence": Evidence(
             due=100_000, paid=200_050, player_cards=("9H", "4D"), banker_cards=("KS", "7C", "10D"), bet="banker"

@@ -51,7 +51,7 @@ def test_the_service_gets_the_alert_as_it_reads(
     assert received.title == "危急 CRITICAL · B07 · 靴 shoe 3 局 round 1"
     assert received.message == (
         "莊 多派：應派 1,000，實派 2,000\n"
-        "banker overpaid: due 1,000, paid 2,000\n"
+        "Banker overpaid: due 1,000, paid 2,000\n"
         "應派 due HKD 1,000.00 · 實派 paid HKD 2,000.50\n"
         "閒 player 9♥ 4♦ · 莊 banker K♠ 7♣ 10♦\n"
         "荷官 dealer D17 · 座位 seat 5\n"

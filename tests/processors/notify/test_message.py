@@ -18,7 +18,7 @@ BODIES: dict[Languages, tuple[str, str]] = {
     "en": (
         "CRITICAL · B07 · shoe 3 round 12",
         """\
-banker overpaid: due 1,000, paid 2,000
+Banker overpaid: due 1,000, paid 2,000
 due HKD 1,000.00 · paid HKD 2,000.50
 player 9♥ 4♦ · banker K♠ 7♣ 10♦
 dealer D17 · seat 5
@@ -37,7 +37,7 @@ PIT-1 · art. 17 · 12:00:01""",
         "危急 CRITICAL · B07 · 靴 shoe 3 局 round 12",
         """\
 莊 多派：應派 1,000，實派 2,000
-banker overpaid: due 1,000, paid 2,000
+Banker overpaid: due 1,000, paid 2,000
 應派 due HKD 1,000.00 · 實派 paid HKD 2,000.50
 閒 player 9♥ 4♦ · 莊 banker K♠ 7♣ 10♦
 荷官 dealer D17 · 座位 seat 5
@@ -66,7 +66,7 @@ def test_what_an_alert_does_not_name_takes_no_room() -> None:
     silent = alert(1, "table_silent", pit="", round=0, seat=None, dealer_id="", evidence=Evidence())
     assert render(silent, "raised", "en", timedelta(0)) == (
         "SERIOUS · B07",
-        "banker overpaid: due 1,000, paid 2,000\ntelemetry · 04:00:01",
+        "Banker overpaid: due 1,000, paid 2,000\ntelemetry · 04:00:01",
     )
 
 

@@ -109,7 +109,7 @@ class Scene:
         self.records.append(record)
         facts = self.fold.apply(record)
         self.given_out += facts
-        check_chinese(facts)
+        check_texts(facts)
         return facts
 
     @contextmanager
@@ -377,12 +377,17 @@ LETTERS_IN_CHINESE: Final = re.compile(
     r"|(?<=按配置 )[\w-]+|(?<=最後發布者為 )[\w-]+"  # a configuration
 )
 
+IDENTIFIERS_IN_ENGLISH: Final = re.compile(r"(?<=under configuration )[\w-]+|(?<=where )[\w-]+(?= was published last)")
+"""What may look like an identifier in English: a configuration's name."""
 
-def check_chinese(facts: Iterable[Fact]) -> None:
-    """Hold alerts to be Chinese where they say so: what is not is an identifier, or was written by somebody."""
+
+def check_texts(facts: Iterable[Fact]) -> None:
+    """Hold alerts to be Chinese or English where they say so: what is not is an identifier, or somebody wrote it."""
     for fact in facts:
         text = getattr(fact, "text_zh", "")
         assert not re.search(r"[A-Za-z{}]", LETTERS_IN_CHINESE.sub("", text)), text
+        text = getattr(fact, "text_en", "")
+        assert not re.search(r"[a-z]_[a-z]|[{}]", IDENTIFIERS_IN_ENGLISH.sub("", text)), text
 
 
 def standing(facts: Sequence[Fact]) -> dict[tuple[Any, ...], Fact]:

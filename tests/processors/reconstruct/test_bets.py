@@ -58,10 +58,10 @@ def test_late_changes() -> None:
     scene.change(moved, 1_000 * HKD, "banker")
     scene.change(same, 1_000 * HKD)
     assert {(alert.code, alert.evidence.bet_id, alert.text_en) for alert in scene.alerts} == {
-        ("late_increase", raised, "player raised from 1,000 to 2,000 after betting closed"),
-        ("late_decrease", lowered, "player lowered from 1,000 to 500 after betting closed"),
-        ("late_decrease", taken, "player lowered from 1,000 to 0 after betting closed"),
-        ("late_move", moved, "Bet moved from player to banker after betting closed"),
+        ("late_increase", raised, "Player raised from 1,000 to 2,000 after betting closed"),
+        ("late_decrease", lowered, "Player lowered from 1,000 to 500 after betting closed"),
+        ("late_decrease", taken, "Player lowered from 1,000 to 0 after betting closed"),
+        ("late_move", moved, "Bet moved from Player to Banker after betting closed"),
     }
 
 

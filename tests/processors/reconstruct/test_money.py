@@ -113,7 +113,7 @@ def test_money_alert_names_the_bet_and_its_events() -> None:
     assert (alert.evidence.bet_id, alert.evidence.bet) == ("B1", "player")
     assert (alert.evidence.due, alert.evidence.paid) == (STAKE, STAKE + 500)
     assert (alert.evidence.expected, alert.evidence.actual) == ("1,000", "1,005")
-    assert alert.text_en == "player overpaid: due 1,000, paid 1,005"
+    assert alert.text_en == "Player overpaid: due 1,000, paid 1,005"
     assert len(alert.evidence.event_ids) == 2
 
 
