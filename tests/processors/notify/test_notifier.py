@@ -37,7 +37,7 @@ def test_an_alert_in_the_log_reaches_every_url_of_its_route(
     assert notifier.step() == 3  # one record, two attempts
     assert [delivery.url for delivery in transport.deliveries] == ["test://one", "test://two"]
     assert {delivery.title for delivery in transport.deliveries} == {"CRITICAL · B07 · shoe 3 round 1"}
-    assert "banker overpaid: due 1,000, paid 2,000" in transport.deliveries[0].body
+    assert "Banker overpaid: due 1,000, paid 2,000" in transport.deliveries[0].body
     assert notifier.step() == 0
     assert notifier.behind() == 0
 
