@@ -9,17 +9,15 @@ from pathlib import Path
 import httpx
 import pytest
 
-from processors.event_log import event_log
 from processors.logs.kafka import KafkaLog
 from processors.logs.kafka_opening import open_kafka_log
 from processors.logs.sqlite import LOG_FILE, SqliteLog
 from processors.settings import KafkaSettings
-from processors.settings_file import load_settings
 from producers.gateway.auth import MintedToken, mint_token
 from producers.outbox import Outbox
 from producers.publisher import Publisher
 from producers.sender import Backoff, Sender
-from producers.transports import HttpTransport, LogTransport
+from producers.transports import HttpTransport
 from schemas.events import RoundOpened
 from schemas.log import EventLog
 from schemas.topics import TABLE_EVENTS
@@ -170,18 +168,6 @@ def test_outbox_is_delivered_once_though_the_gateway_is_killed(log: KafkaLog, bo
                 assert gateway.stop() == 0
         assert outbox.refused_count == 0
     assert rounds_in(log, "P1") == list(range(1, 200))
-
-
-@pytest.mark.parametrize("which", ["Kafka", "the data directory"])
-def test_outbox_is_delivered_into_whichever_log_the_settings_name(bootstrap: str, tmp_path: Path, which: str) -> None:
-    settings = load_settings(Floor(tmp_path, "P2").write(bootstrap if which == "Kafka" else ""))
-    with closing(Outbox(tmp_path / "outbox.sqlite", "P2")) as outbox, event_log(settings) as log:
-        publisher = Publisher(outbox, clock=lambda: datetime.now(UTC))
-        with Sender(outbox, LogTransport(log, "P2")).running():
-            publish(publisher, range(1, 200))
-            assert outbox.wait_until_delivered(PATIENCE_SECONDS)
-        assert rounds_in(log, "P2") == list(range(1, 200))
-    assert (tmp_path / "data" / LOG_FILE).exists() == (which != "Kafka")
 
 
 def test_floor_of_one_machine_is_taken_in_while_its_pipeline_is_down(tmp_path: Path) -> None:
