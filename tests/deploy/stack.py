@@ -54,6 +54,10 @@ class Addresses(NamedTuple):
     gateway: int
 
 
+Files = Mapping[str, Mapping[str, str]]
+"""Files of variables, by the name that docker-compose.yml has for them."""
+
+
 class Running:
     """One container's process."""
 
@@ -82,8 +86,11 @@ class Running:
 class Stack:
     """Everything that runs: the services of ours that go on, by name, one or more of each."""
 
-    def __init__(self, folder: Path, made: Mapping[str, str], addresses: Addresses, opened: ExitStack) -> None:
+    def __init__(
+        self, folder: Path, made: Mapping[str, str], files: Files, addresses: Addresses, opened: ExitStack
+    ) -> None:
         self.made = made
+        self._files = files
         self.addresses = addresses
         self.ended: dict[str, int] = {}
         self.running: dict[str, list[Running]] = {}
@@ -144,6 +151,7 @@ class Stack:
                 "PYTHONPATH": str(REPOSITORY),
                 "PITWATCH_KAFKA__WORKER_ID": name,
                 **IMAGES_OWN,
+                **{name: value for file in service.env_file for name, value in self._files[file.path].items()},
                 **environment(service, self.made),
             },
             cwd=data,
@@ -229,14 +237,17 @@ def clickhouse(folder: Path, made: Mapping[str, str], port: int) -> Iterator[Non
 
 
 @contextmanager
-def running_stack(folder: Path, made: Mapping[str, str]) -> Iterator[Stack]:
-    """Run the whole floor of the profiles single and simulator for the length of a ``with`` block."""
+def running_stack(folder: Path, made: Mapping[str, str], files: Files) -> Iterator[Stack]:
+    """Run the whole floor of the profiles single and simulator for the length of a ``with`` block.
+
+    `made` is what .env says, and `files` what the files say that some services' variables come from.
+    """
     store_port, gateway_port = free_ports(2)
     with ExitStack() as opened:
         for name in ("kafka", "services"):
             (folder / name).mkdir()
         broker = opened.enter_context(running_broker(folder / "kafka", made["KAFKA_CLUSTER_ID"]))
         opened.enter_context(clickhouse(folder / "clickhouse", made, store_port))
-        stack = Stack(folder / "services", made, Addresses(broker.port, store_port, gateway_port), opened)
+        stack = Stack(folder / "services", made, files, Addresses(broker.port, store_port, gateway_port), opened)
         stack.start()
         yield stack

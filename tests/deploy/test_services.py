@@ -1,5 +1,6 @@
 """docker-compose.yml at work without Docker: its commands run as written, and rows of the simulated floor come."""
 
+import re
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,16 +12,33 @@ from deploy.make_env import TABLES, write
 from tests.deploy.stack import COMPOSE, DATA, IMAGES_OWN, OURS, PITWATCH, Stack, checked, running_stack, wait_until
 from tests.deploy.test_images import instructions
 from tests.deploy.test_make_env import values_of
+from tests.kafka.programs import PATIENCE_SECONDS
+from tests.processors.notify.http_service import HttpService
 
 CHECKED = sorted(name for name in OURS if not COMPOSE.services[name].is_job and name != "simulator")
 
 
 @pytest.fixture(scope="module")
-def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
+def surveillance() -> Iterator[HttpService]:
+    """Where alerts go to."""
+    with HttpService().serving() as service:
+        yield service
+
+
+@pytest.fixture(scope="module")
+def stack(repository: Path, surveillance: HttpService, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
     folder = tmp_path_factory.mktemp("stack")
     write(folder / ".env", "single")
-    with running_stack(folder, values_of((folder / ".env").read_text())) as stack:
+    notify = documented_routes(repository) | {"SURVEILLANCE_URL": f"json://127.0.0.1:{surveillance.port}/"}
+    with running_stack(folder, values_of((folder / ".env").read_text()), {".env.notify": notify}) as stack:
         yield stack
+
+
+def documented_routes(repository: Path) -> dict[str, str]:
+    """Return what docs/operations.md has people write into .env.notify."""
+    page = (repository / "docs" / "operations.md").read_text()
+    (block,) = [one for one in re.findall(r"```sh\n(.*?)```", page, re.DOTALL) if "SURVEILLANCE_URL=" in one]
+    return values_of(block)
 
 
 def asked(stack: Stack, query: str) -> list[list[str]]:
@@ -68,6 +86,11 @@ def test_what_the_simulated_floor_sends_arrives_as_rows(stack: Stack) -> None:
     assert asked(stack, "SELECT count() FROM dead_letters WHERE reason = 'not_storable'") == [["0"]]
     pits = "SELECT DISTINCT table_id, pit FROM rounds ORDER BY table_id"
     assert asked(stack, pits) == sorted([table, pit] for table, pit, _ in TABLES)
+
+
+def test_alerts_of_the_simulated_floor_are_told(surveillance: HttpService, stack: Stack) -> None:
+    """Half of its tables make mistakes."""
+    assert surveillance.wait_for(1, PATIENCE_SECONDS)
 
 
 def test_stopped_service_ends_well_and_its_health_check_says_so(stack: Stack) -> None:
