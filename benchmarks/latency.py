@@ -18,6 +18,7 @@ from pydantic import SecretStr
 
 from processors.embedded import EmbeddedPipeline
 from processors.notify.database import FILE_NAME
+from processors.notify.port import Message
 from processors.notify.routing import NotificationSettings, Route
 from processors.settings_file import load_settings
 from schemas.facts import AlertFact, Fact
@@ -70,7 +71,7 @@ class Phone:
     def check(self, url: SecretStr) -> None:
         """Take every URL."""
 
-    def send(self, url: SecretStr, title: str, body: str) -> None:  # noqa: ARG002 - the port's
+    def send(self, url: SecretStr, message: Message) -> None:  # noqa: ARG002 - the port's
         """Note the moment."""
         self.note()
 

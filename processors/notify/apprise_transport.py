@@ -4,12 +4,19 @@ import threading
 from typing import Final
 from urllib.parse import parse_qs
 
-from apprise import Apprise, AppriseAsset, NotifyFormat
+from apprise import Apprise, AppriseAsset, NotifyFormat, NotifyType
 from apprise.plugins import NotifyBase
 from pydantic import SecretStr
 
-from processors.notify.port import InvalidUrl, TransportError
+from processors.notify.port import InvalidUrl, Message, Tone, TransportError
 from processors.notify.redaction import Redaction
+
+_TYPES: Final[dict[Tone, NotifyType]] = {
+    "alarm": NotifyType.FAILURE,
+    "warning": NotifyType.WARNING,
+    "info": NotifyType.INFO,
+    "relief": NotifyType.SUCCESS,
+}
 
 
 class AppriseTransport:
@@ -29,12 +36,12 @@ class AppriseTransport:
         """Raise `InvalidUrl` for a URL that no Apprise service understands."""
         self._service(url)
 
-    def send(self, url: SecretStr, title: str, body: str) -> None:
+    def send(self, url: SecretStr, message: Message) -> None:
         """Send through the URL's service, in this thread. Raises `TransportError` with Apprise's own reason."""
         service = self._service(url)
         sender = Apprise(asset=self._asset)
         sender.add(service)
-        result = sender.notify(body=body, title=title, body_format=NotifyFormat.TEXT)
+        result = sender.notify(message.body, message.title, _TYPES[message.tone], body_format=NotifyFormat.TEXT)
         # A URL may say `optional=yes`, which turns every result into a success: only the attempt itself tells.
         attempts = [attempt for one in result for attempt in one.attempts]
         if not attempts or not attempts[-1]:

@@ -75,7 +75,11 @@ CREATE TABLE taken (  -- up to where everything in a partition of the alerts top
 );
 """
 
-_STEPS: Final = (_FIRST, _SECOND)
+_THIRD: Final = """
+ALTER TABLE sends ADD COLUMN tone TEXT NOT NULL DEFAULT 'info';
+"""
+
+_STEPS: Final = (_FIRST, _SECOND, _THIRD)
 """From an empty file to the newest layout."""
 
 SCHEMA_VERSION: Final = len(_STEPS)

@@ -7,9 +7,10 @@ from typing import cast
 import msgspec
 
 from processors.notify.database import Database
-from processors.notify.message import Message, Standing, render, render_summary
+from processors.notify.message import Standing, render, render_summary
 from processors.notify.notices import Notices, is_news
 from processors.notify.outbox import Outbox, Target
+from processors.notify.port import Message
 from processors.notify.routing import NotificationSettings, Route, concerns
 from schemas.facts import AlertFact
 from schemas.log import Record

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from itertools import groupby
 from typing import Final, Literal, NamedTuple
 
+from processors.notify.port import Message, Tone
 from processors.notify.routing import Languages
 from schemas.alerts import SEVERITIES, Severity
 from schemas.facts import AlertFact
@@ -62,14 +63,9 @@ _AMOUNTS: Final[dict[str, tuple[str, str]]] = {
 }
 """Alert code → what its evidence's `due` and `paid` are; for the others, a payout."""
 
+_TONES: Final[dict[Severity, Tone]] = {"critical": "alarm", "serious": "alarm", "warning": "warning", "info": "info"}
+
 _SUITS: Final = str.maketrans({"S": "♠", "H": "♥", "D": "♦", "C": "♣"})
-
-
-class Message(NamedTuple):
-    """Plain text for one phone."""
-
-    title: str
-    body: str
 
 
 class Mention(NamedTuple):
@@ -94,7 +90,8 @@ def render(alert: AlertFact, standing: Standing, languages: Languages, local_off
     lines = [*_texts(alert, languages), *_evidence(alert, languages)]
     article = f"art. {alert.article}" if alert.article[:1].isdigit() else alert.article
     lines.append(_joined([alert.pit, article, f"{alert.occurred_at + local_offset:%H:%M:%S}"]))
-    return Message(_joined(head), "\n".join(lines))
+    tone = _TONES[alert.severity] if standing == "raised" else "relief"
+    return Message(_joined(head), "\n".join(lines), tone)
 
 
 def render_summary(mentions: Sequence[Mention], languages: Languages, local_offset: timedelta) -> Message:
@@ -107,8 +104,10 @@ def render_summary(mentions: Sequence[Mention], languages: Languages, local_offs
     lines = list(_lines_by_code(mentions, languages))
     if len(lines) > MAX_CODES:
         lines[MAX_CODES:] = [f"+{len(lines) - MAX_CODES}"]
+    gravest = max((m.severity for m in mentions if m.standing == "raised"), key=SEVERITIES.index, default=None)
     first, last = (pick(m.occurred_at for m in mentions) + local_offset for pick in (min, max))
-    return Message(title, "\n".join([graveness, *lines, f"{first:%m-%d %H:%M:%S} – {last:%m-%d %H:%M:%S}"]))
+    body = "\n".join([graveness, *lines, f"{first:%m-%d %H:%M:%S} – {last:%m-%d %H:%M:%S}"])
+    return Message(title, body, _TONES[gravest] if gravest else "relief")
 
 
 def _lines_by_code(mentions: Sequence[Mention], languages: Languages) -> Iterator[str]:

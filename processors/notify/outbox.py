@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Final, NamedTuple
 
 from processors.notify.database import Database, from_stored, to_stored
-from processors.notify.message import Message
+from processors.notify.port import Message
 
 MAX_ERROR_LENGTH: Final = 300
 
@@ -21,8 +21,7 @@ class Send(NamedTuple):
     """A message on its way to one URL; `attempts` counts those that failed."""
 
     send_id: int
-    title: str
-    body: str
+    message: Message
     attempts: int
     enqueued_at: datetime
 
@@ -46,20 +45,20 @@ class Outbox:
         """Queue a message. Idempotent: one of the same alert, revision, route and URL changes nothing."""
         at = to_stored(now)
         self._database.change(
-            "INSERT OR IGNORE INTO sends (route, url_index, alert_id, revision, title, body, enqueued_at, due_at,"
-            " updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT OR IGNORE INTO sends (route, url_index, alert_id, revision, title, body, tone, enqueued_at,"
+            " due_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             *(*target, alert_id, revision, *message, at, at, at),
         )
 
     def next_send(self, target: Target, now: datetime) -> Send | None:
         """Return what `target` is to be sent next, if anything is due: what was never tried comes first."""
         rows = self._database.rows(
-            f"SELECT send_id, title, body, attempts, enqueued_at FROM sends WHERE {_READY} AND due_at <= ?"  # noqa: S608 - constants
+            f"SELECT send_id, attempts, enqueued_at, title, body, tone FROM sends WHERE {_READY} AND due_at <= ?"  # noqa: S608 - constants
             " ORDER BY attempts > 0, send_id LIMIT 1",
             *(*target, to_stored(now)),
         )
-        for send_id, title, body, attempts, enqueued_at in rows:
-            return Send(send_id, title, body, attempts, from_stored(enqueued_at))
+        for send_id, attempts, enqueued_at, *message in rows:
+            return Send(send_id, Message(*message), attempts, from_stored(enqueued_at))
         return None
 
     def next_due(self, target: Target) -> datetime | None:

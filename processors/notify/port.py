@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Protocol
+from typing import Literal, NamedTuple, Protocol
 
 from pydantic import SecretStr
 
@@ -10,6 +10,18 @@ from schemas.errors import PitwatchError
 
 Clock = Callable[[], datetime]
 """Tells the time, in UTC."""
+
+
+Tone = Literal["alarm", "warning", "info", "relief"]
+"""How a message is meant: somebody must act, should look, may want to know, or need not mind any more."""
+
+
+class Message(NamedTuple):
+    """Plain text for one phone, and its tone."""
+
+    title: str
+    body: str
+    tone: Tone = "info"
 
 
 class TransportError(PitwatchError):
@@ -27,8 +39,10 @@ class NotifierTransport(Protocol):
         """Raise `InvalidUrl` for a URL that can never work. Uses no network; called once per URL at start."""
         ...
 
-    def send(self, url: SecretStr, title: str, body: str) -> None:
-        """Deliver one message of plain text; on return the service has accepted it. Raises `TransportError` only.
+    def send(self, url: SecretStr, message: Message) -> None:
+        """Deliver one message; on return the service has accepted it. Raises `TransportError` only.
+
+        Its tone is shown as the service shows such a thing, by colour, sign or sound, where it has a way to.
 
         May block for as long as the service takes, and must not hold up another URL meanwhile. Not idempotent: the
         caller repeats a send whose outcome it doesn't know, so a person may read a message twice.

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from pydantic import SecretStr
 
-from processors.notify.port import InvalidUrl, TransportError
+from processors.notify.port import InvalidUrl, Message, Tone, TransportError
 
 
 class Delivery(NamedTuple):
@@ -16,6 +16,7 @@ class Delivery(NamedTuple):
     url: str
     title: str
     body: str
+    tone: Tone
 
 
 class RecordingTransport:
@@ -48,7 +49,7 @@ class RecordingTransport:
         if "://" not in url.get_secret_value():
             raise InvalidUrl("no URL: write schema://...")
 
-    def send(self, url: SecretStr, title: str, body: str) -> None:
+    def send(self, url: SecretStr, message: Message) -> None:
         """Keep the message. Raises `TransportError` as often as `fail` asked for."""
         self.check(url)
         text = url.get_secret_value()
@@ -58,5 +59,5 @@ class RecordingTransport:
             if self._failures[text]:
                 self._failures[text] -= 1
                 raise TransportError("refused, as asked for")
-            self._deliveries.append(Delivery(text, title, body))
+            self._deliveries.append(Delivery(text, *message))
             self._arrived.notify_all()

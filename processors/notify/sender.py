@@ -49,7 +49,7 @@ class Sender:
     def attempt(self, target: Target, send: Send) -> Outcome:
         """Send it now."""
         try:
-            self._transport.send(self._urls[target], send.title, send.body)
+            self._transport.send(self._urls[target], send.message)
         except TransportError as error:
             return Outcome(target, send, str(error))
         return Outcome(target, send, None)

@@ -4,19 +4,24 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from functools import partial
-from typing import Protocol
+from typing import Protocol, get_args
 
 import pytest
 from pydantic import SecretStr
 
 from processors.notify.apprise_transport import AppriseTransport
-from processors.notify.port import InvalidUrl, NotifierTransport, TransportError
+from processors.notify.port import InvalidUrl, Message, NotifierTransport, Tone, TransportError
 from processors.notify.recording import RecordingTransport
 from processors.notify.worker import Worker
 from tests.processors.notify.http_service import HttpService
 
 PATIENCE_SECONDS = 30.0
 SECRET = "secret-token"
+
+TONES: dict[str, Tone] = {"failure": "alarm", "warning": "warning", "info": "info", "success": "relief"}
+"""What a service is told by Apprise."""
+
+MESSAGE = Message("title", "body")
 
 
 class Addressee(Protocol):
@@ -26,6 +31,8 @@ class Addressee(Protocol):
     def url(self) -> SecretStr: ...
 
     def arrived(self) -> list[tuple[str, str]]: ...
+
+    def tones(self) -> list[Tone]: ...
 
     def refuse(self, times: int) -> None: ...
 
@@ -52,6 +59,9 @@ class HttpAddressee:
 
     def arrived(self) -> list[tuple[str, str]]:
         return [(received.title, received.message) for received in self._service.received]
+
+    def tones(self) -> list[Tone]:
+        return [TONES[received.kind] for received in self._service.received]
 
     def refuse(self, times: int) -> None:
         self._service.statuses += [500] * times
@@ -84,6 +94,9 @@ class RecordedAddressee:
 
     def arrived(self) -> list[tuple[str, str]]:
         return [(one.title, one.body) for one in self._world.transport.deliveries if one.url == self._text]
+
+    def tones(self) -> list[Tone]:
+        return [one.tone for one in self._world.transport.deliveries if one.url == self._text]
 
     def refuse(self, times: int) -> None:
         self._world.transport.fail(self._text, times)
@@ -122,20 +135,27 @@ def world(request: pytest.FixtureRequest) -> Iterator[World]:
 def test_a_message_arrives_as_it_was_written(world: World) -> None:
     addressee = world.addressee()
     text = "莊 多派 <b>&amp;</b> {bet} *stars* \\n :smile:\nsecond line · 9♥"
-    world.transport.send(addressee.url, "危急 CRITICAL · B07", text)
+    world.transport.send(addressee.url, Message("危急 CRITICAL · B07", text, "alarm"))
     assert addressee.arrived() == [("危急 CRITICAL · B07", text)]
+
+
+@pytest.mark.parametrize("tone", get_args(Tone))
+def test_a_message_arrives_in_the_tone_that_is_meant(world: World, tone: Tone) -> None:
+    addressee = world.addressee()
+    world.transport.send(addressee.url, Message("title", "body", tone))
+    assert addressee.tones() == [tone]
 
 
 def test_a_message_goes_to_its_url_only(world: World) -> None:
     first, second = world.addressee(), world.addressee()
-    world.transport.send(second.url, "title", "body")
+    world.transport.send(second.url, MESSAGE)
     assert (first.arrived(), second.arrived()) == ([], [("title", "body")])
 
 
 def test_a_repeated_send_arrives_twice(world: World) -> None:
     addressee = world.addressee()
     for _ in range(2):
-        world.transport.send(addressee.url, "title", "body")
+        world.transport.send(addressee.url, MESSAGE)
     assert len(addressee.arrived()) == 2
 
 
@@ -143,11 +163,11 @@ def test_a_refusal_raises_and_the_next_send_is_free_of_it(world: World) -> None:
     addressee = world.addressee()
     addressee.refuse(1)
     with pytest.raises(TransportError) as refused:
-        world.transport.send(addressee.url, "title", "body")
+        world.transport.send(addressee.url, MESSAGE)
     assert SECRET not in str(refused.value)
     assert str(refused.value)
     assert addressee.arrived() == []
-    world.transport.send(addressee.url, "title", "body")
+    world.transport.send(addressee.url, MESSAGE)
     assert len(addressee.arrived()) == 1
 
 
@@ -162,16 +182,16 @@ def test_what_is_no_url_is_refused_without_being_shown(world: World) -> None:
     with pytest.raises(InvalidUrl) as checked:
         world.transport.check(bare)
     with pytest.raises(InvalidUrl) as sent:
-        world.transport.send(bare, "title", "body")
+        world.transport.send(bare, MESSAGE)
     assert SECRET not in str(checked.value) + str(sent.value)
 
 
 def test_one_url_that_hangs_holds_up_no_other(world: World) -> None:
     slow, quick = world.addressee(), world.addressee()
     slow.hang()
-    worker = Worker("slow", lambda: world.transport.send(slow.url, "title", "slow"))
+    worker = Worker("slow", lambda: world.transport.send(slow.url, Message("title", "slow")))
     worker.start()
-    world.transport.send(quick.url, "title", "quick")
+    world.transport.send(quick.url, Message("title", "quick"))
     assert (slow.arrived(), quick.arrived()) == ([], [("title", "quick")])
     slow.recover()
     worker.join(PATIENCE_SECONDS)
@@ -184,7 +204,7 @@ def test_many_threads_may_send_at_once(world: World) -> None:
 
     def send(url: SecretStr) -> None:
         for number in range(5):
-            world.transport.send(url, "title", str(number))
+            world.transport.send(url, Message("title", str(number)))
 
     workers = [Worker("sender", partial(send, addressee.url)) for addressee in addressees]
     for worker in workers:

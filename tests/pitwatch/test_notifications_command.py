@@ -11,8 +11,8 @@ import pytest
 from processors.logs.lock import lock_data_directory
 from processors.logs.sqlite import LOG_FILE, SqliteLog
 from processors.notify.database import FILE_NAME, Database
-from processors.notify.message import Message
 from processors.notify.outbox import Outbox, Target
+from processors.notify.port import Message
 from tests.pitwatch.command_line import CommandLine
 
 NOON = datetime(2026, 1, 15, 12, tzinfo=UTC)

@@ -457,13 +457,15 @@ def test_lost_snapshots_are_noticed_and_nothing_is_told(log: FailingLog, lost: s
 
 def test_key_that_is_no_tables_is_refused_after_every_start(log: FailingLog) -> None:
     """It has a snapshot that nobody takes up, and none of the tables is missed for it."""
+    tables = {f"no{MARK}table"}
     for seq in (1, 2):
         send(log, event(seq), key=f"no{MARK}table")
         open_table(log, f"T{seq}")
         started = Reconstructor(log, FoldSettings())
         started.claim()
         started.step()
-    assert started.folds.keys() == {f"no{MARK}table", "T1", "T2"}
+        tables.add(f"T{seq}")
+        assert started.folds.keys() == tables
     assert len(log.facts()["dead-letters"]) == 2
 
 

@@ -22,6 +22,7 @@ from processors.logs import sqlite_tables
 from processors.logs.lock import lock_data_directory
 from processors.logs.sqlite import SqliteLog
 from processors.notify.intake import Intake
+from processors.notify.port import Message
 from processors.notify.recording import RecordingTransport
 from processors.notify.sender import Sender
 from processors.reconstruct.fold import FoldSettings
@@ -44,8 +45,8 @@ class FileTransport(RecordingTransport):
         super().__init__()
         self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
 
-    def send(self, url: SecretStr, title: str, body: str) -> None:
-        os.write(self._descriptor, (json.dumps([title, body]) + "\n").encode())
+    def send(self, url: SecretStr, message: Message) -> None:
+        os.write(self._descriptor, (json.dumps([message.title, message.body]) + "\n").encode())
 
 
 class Point(NamedTuple):

@@ -15,6 +15,7 @@ class Received(NamedTuple):
     authorization: str
     title: str
     message: str
+    kind: str
 
 
 class HttpService:
@@ -49,7 +50,7 @@ class HttpService:
         with self._taken:
             status = self.statuses.pop(0) if self.statuses else 200
             if status == 200:
-                self.received.append(Received(path, authorization, body["title"], body["message"]))
+                self.received.append(Received(path, authorization, body["title"], body["message"], body["type"]))
                 self._taken.notify_all()
             return status
 

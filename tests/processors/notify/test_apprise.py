@@ -10,7 +10,7 @@ from pydantic import SecretStr
 
 from processors.notify.apprise_transport import AppriseTransport
 from processors.notify.notifier import Notifier
-from processors.notify.port import TransportError
+from processors.notify.port import Message, TransportError
 from processors.notify.worker import Worker
 from tests.processors.notify.conftest import Make, Publish
 from tests.processors.notify.http_service import HttpService
@@ -48,6 +48,7 @@ def test_the_service_gets_the_alert_as_it_reads(
     [received] = service.received
     assert received.path == f"/{SECRETS[1]}"
     assert received.authorization.startswith("Basic ")
+    assert received.kind == "failure"
     assert received.title == "危急 CRITICAL · B07 · 靴 shoe 3 局 round 1"
     assert received.message == (
         "莊 多派：應派 1,000，實派 2,000\n"
@@ -145,7 +146,7 @@ def test_a_failure_that_the_url_calls_optional_is_still_a_failure(
 ) -> None:
     service.statuses = [500]
     with pytest.raises(TransportError, match="500"):
-        apprise.send(SecretStr(url_of(service.port, "?optional=yes")), "title", "body")
+        apprise.send(SecretStr(url_of(service.port, "?optional=yes")), Message("title", "body"))
 
 
 def test_the_urls_own_timeouts_win(apprise: AppriseTransport, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -157,7 +158,7 @@ def test_the_urls_own_timeouts_win(apprise: AppriseTransport, monkeypatch: pytes
 
     monkeypatch.setattr("apprise.plugins.custom_json.NotifyJSON.send", send)
     for query in ("", "?rto=3", "?cto=2"):
-        apprise.send(SecretStr(f"json://localhost/{query}"), "title", "body")
+        apprise.send(SecretStr(f"json://localhost/{query}"), Message("title", "body"))
     assert seen == [(10, 10), (10, 3), (2, 10)]
 
 
@@ -167,5 +168,5 @@ def test_a_service_that_crashes_is_a_failed_send(apprise: AppriseTransport, monk
 
     monkeypatch.setattr("apprise.plugins.custom_json.NotifyJSON.send", send)
     with pytest.raises(TransportError) as failed:
-        apprise.send(SecretStr(url_of(1)), "title", "body")
+        apprise.send(SecretStr(url_of(1)), Message("title", "body"))
     assert SECRETS[0] not in str(failed.value)

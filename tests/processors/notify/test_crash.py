@@ -44,8 +44,8 @@ def dying(*arguments):
     return result
 
 class Transport(RecordingTransport):
-    def send(self, url, title, body):
-        sent.write(title + "\\n")
+    def send(self, url, message):
+        sent.write(message.title + "\\n")
         sent.flush()
 
 setattr(owner, method, dying)

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from processors.notify.database import SCHEMA_VERSION, Database, OutboxUnavailable, from_stored, to_stored
-from processors.notify.message import Message
 from processors.notify.outbox import Outbox, Target
+from processors.notify.port import Message
 from processors.notify.status import read_failed, read_status
 from tests.processors.notify.samples import NOON
 
@@ -46,7 +46,7 @@ def test_a_message_is_queued_once(path: Path) -> None:
         outbox.enqueue(TARGET, "a", 0, Message(text, ""), NOON)
     send = outbox.next_send(TARGET, NOON)
     assert send is not None
-    assert send.title == "first"
+    assert send.message.title == "first"
     outbox.mark_sent(send.send_id, NOON)
     outbox.mark_sent(send.send_id, NOON)
     outbox.mark_failed(send.send_id, "too late", None, NOON)
@@ -74,10 +74,14 @@ def test_every_commit_waits_for_the_disk(path: Path) -> None:
 def test_a_file_of_the_first_layout_is_brought_up_to_date(path: Path) -> None:
     with closing(Database(path)) as database:
         Outbox(database).enqueue(TARGET, "a", 0, Message("title", "body"), NOON)
+        database.change("ALTER TABLE sends DROP COLUMN tone")
         database.change("DROP TABLE taken")
         database.change("PRAGMA user_version = 1")
     with closing(Database(path)) as database:
         assert Outbox(database).next_due(TARGET) == NOON
+        waiting = Outbox(database).next_send(TARGET, NOON)
+        assert waiting is not None
+        assert waiting.message == Message("title", "body", "info")
         assert database.rows("SELECT * FROM taken") == []
         assert database.one("PRAGMA user_version") == (SCHEMA_VERSION,)
 

@@ -1,12 +1,14 @@
 """What a phone shows."""
 
 from datetime import timedelta
+from typing import get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from processors.notify.message import MAX_CODES, Mention, Standing, render, render_summary
+from processors.notify.port import Message, Tone
 from processors.notify.routing import Languages
 from schemas.alerts import ALERTS, SEVERITIES, Severity
 from schemas.facts import Evidence
@@ -48,7 +50,7 @@ PIT-1 · art. 17 · 12:00:01""",
 
 @pytest.mark.parametrize("languages", BODIES)
 def test_an_alert_in_its_languages(languages: Languages) -> None:
-    assert render(alert(12), "raised", languages, MACAU) == BODIES[languages]
+    assert render(alert(12), "raised", languages, MACAU) == Message(*BODIES[languages], "alarm")
 
 
 @pytest.mark.parametrize(
@@ -64,10 +66,18 @@ def test_what_became_of_an_alert_stands_first(standing: Standing, title: str) ->
 
 def test_what_an_alert_does_not_name_takes_no_room() -> None:
     silent = alert(1, "table_silent", pit="", round=0, seat=None, dealer_id="", evidence=Evidence())
-    assert render(silent, "raised", "en", timedelta(0)) == (
-        "SERIOUS · B07",
-        "Banker overpaid: due 1,000, paid 2,000\ntelemetry · 04:00:01",
+    assert render(silent, "raised", "en", timedelta(0)) == Message(
+        "SERIOUS · B07", "Banker overpaid: due 1,000, paid 2,000\ntelemetry · 04:00:01", "alarm"
     )
+
+
+@pytest.mark.parametrize(
+    ("severity", "tone"), [("critical", "alarm"), ("serious", "alarm"), ("warning", "warning"), ("info", "info")]
+)
+def test_tone_is_as_grave_as_the_alert_unless_it_was_put_right(severity: Severity, tone: Tone) -> None:
+    told = alert(severity=severity)
+    tones = [render(told, standing, "both", MACAU).tone for standing in get_args(Standing)]
+    assert tones == [tone, "relief", "relief"]
 
 
 @pytest.mark.parametrize(
@@ -118,7 +128,7 @@ def test_a_summary_counts_and_names_the_gravest_first() -> None:
         Mention("raised", "serious", "table_silent", "B08", 0, 0, NOON),
     ]
     message = render_summary(mentions, "en", MACAU)
-    assert message.title == "Alert summary · 10 alerts"
+    assert (message.title, message.tone) == ("Alert summary · 10 alerts", "alarm")
     assert message.body.splitlines() == [
         "CRITICAL 8 · SERIOUS 1 · WARNING 1",
         "5× overpaid: B01 3/1, B02 3/2, B03 3/3, +2",
@@ -128,6 +138,12 @@ def test_a_summary_counts_and_names_the_gravest_first() -> None:
         "1× burn_count: B09 3/9",
         "03-01 12:00:00 – 03-01 12:09:00",
     ]
+
+
+def test_tone_of_a_summary_is_that_of_the_gravest_that_stands() -> None:
+    put_right = [mention(1, standing="corrected"), mention(2, standing="withdrawn")]
+    assert render_summary(put_right, "en", MACAU).tone == "relief"
+    assert render_summary([*put_right, mention(3, severity="warning")], "en", MACAU).tone == "warning"
 
 
 def test_a_summary_has_room_for_so_many_codes() -> None:

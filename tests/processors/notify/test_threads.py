@@ -18,6 +18,7 @@ from processors.notify import notifier as module
 from processors.notify.database import OutboxUnavailable
 from processors.notify.notifier import GROUP, TOPIC, Notifier
 from processors.notify.outbox import Outbox
+from processors.notify.port import Message
 from processors.notify.recording import RecordingTransport
 from processors.notify.worker import Worker
 from schemas.log import LogUnavailable, Record
@@ -188,7 +189,7 @@ def test_it_stops_although_a_send_hangs(make: Make, publish: Publish, monkeypatc
     hanging, release = threading.Event(), threading.Event()
 
     class Hanging(RecordingTransport):
-        def send(self, url: SecretStr, title: str, body: str) -> None:
+        def send(self, url: SecretStr, message: Message) -> None:
             hanging.set()
             release.wait(PATIENCE_SECONDS)
 
