@@ -16,7 +16,8 @@ those of Macau's baccarat regulation (Despacho SEF 55/2004); SJM, wiki and COMAR
 
 An alert stays as long as the evidence does. When the table puts the error right itself it is *corrected*; when later
 events explain it away it is *withdrawn*. Who is told of what, and in which language, is a matter of the
-[routes](settings.md#notificationsroutes).
+[routes](settings.md#notificationsroutes). Services that have signs or sounds for it show critical and serious alerts as
+failures, warnings as warnings, and what was corrected or withdrawn as a success.
 
 <!-- Made by `python -m processors.notify.guide_page > docs/alerts.md`; change the catalogue or the guide instead. -->
 """
