@@ -35,9 +35,9 @@ _JAVA = ("java", "-Xms64m", "-Xmx320m", "-XX:+UseSerialGC", "-XX:TieredStopAtLev
 # A test process that is killed must not leave brokers behind.
 _DIES_WITH_US = ("setpriv", "--pdeathsig", "KILL") if shutil.which("setpriv") else ()
 
-_silent = logging.getLogger("tests.kafka.librdkafka")
-_silent.addHandler(logging.NullHandler())
-_silent.propagate = False
+silent = logging.getLogger("tests.kafka.librdkafka")
+silent.addHandler(logging.NullHandler())
+silent.propagate = False
 
 
 class BrokerDidNotStart(Exception):
@@ -227,7 +227,7 @@ class Cluster:
 
     def wait_for(self, brokers: int) -> None:
         """Block until the cluster's metadata name that many brokers. Raises `BrokerDidNotStart`."""
-        admin = AdminClient({"bootstrap.servers": self.bootstrap}, logger=_silent)
+        admin = AdminClient({"bootstrap.servers": self.bootstrap}, logger=silent)
         deadline = time.monotonic() + START_SECONDS
         while time.monotonic() < deadline:
             with contextlib.suppress(KafkaException):
@@ -237,6 +237,13 @@ class Cluster:
                 broker.check()
             time.sleep(0.1)
         raise BrokerDidNotStart(f"no answer in {START_SECONDS} s:\n{self.brokers[0].last_lines()}")
+
+
+def is_heard(address: str) -> bool:
+    """Tell whether somebody listens at an address."""
+    host, _, port = address.rpartition(":")
+    with socket.socket() as caller:
+        return caller.connect_ex((host, int(port))) == 0
 
 
 def free_ports(count: int) -> list[int]:

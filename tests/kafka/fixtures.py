@@ -13,7 +13,7 @@ import pytest
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 
-from tests.kafka.broker import Cluster
+from tests.kafka.broker import Cluster, silent
 from tests.kafka.jars import KafkaNotToBeHad, kafka_jars
 from tests.kafka.secured import SecuredCluster
 from tests.kafka.serve import Address, shared_broker
@@ -21,7 +21,10 @@ from tests.kafka.serve import Address, shared_broker
 GIVEN = "KAFKA_BOOTSTRAP"
 """The environment's name for a broker that is there already."""
 
-_ANSWER_SECONDS = 30
+MANDATORY = ("CI", "PITWATCH_REQUIRE_KAFKA")
+"""The environment's names for switches with which no test may go without a broker."""
+
+_ANSWER_SECONDS = 10.0
 
 
 def need_broker() -> None:
@@ -29,15 +32,16 @@ def need_broker() -> None:
     try:
         kafka_jars()
     except KafkaNotToBeHad as reason:
-        if os.environ.get("CI", "").lower() in {"1", "true"} or os.environ.get("PITWATCH_REQUIRE_KAFKA") == "1":
+        if any(os.environ.get(switch, "").lower() in {"1", "true"} for switch in MANDATORY):
             raise
         own = f"this test needs a broker of its own, beside that of {GIVEN}: " if os.environ.get(GIVEN) else ""
         pytest.skip(f"{own}{reason}")
 
 
-def _answering(bootstrap: str) -> Address:
+def answering(bootstrap: str) -> Address:
+    """Return the address of the broker that was given, or fail."""
     try:
-        AdminClient({"bootstrap.servers": bootstrap}).list_topics(timeout=_ANSWER_SECONDS)
+        AdminClient({"bootstrap.servers": bootstrap}, logger=silent).list_topics(timeout=_ANSWER_SECONDS)
     except KafkaException as error:
         # One that was named is meant to be used: its absence is a failure, never a reason to skip.
         pytest.fail(f"{GIVEN} names {bootstrap}, and no broker answers there: {error}", pytrace=False)
@@ -48,7 +52,7 @@ def _answering(bootstrap: str) -> Address:
 def kafka(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Iterator[Address]:
     """A broker's address. Whatever tests make on it needs names that no other test uses."""
     if given := os.environ.get(GIVEN):
-        yield _answering(given)
+        yield answering(given)
         return
     need_broker()
     # Beside the folders of this session's test processes, which xdist numbers.
