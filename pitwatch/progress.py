@@ -65,6 +65,25 @@ def waiting_bar(doing: str) -> Iterator[Callable[["Health"], None]]:
 
 
 @contextmanager
+def remaining_bar() -> Iterator[Callable[[str, int], None]]:
+    """Show how many of its records each of several has worked off; the block gets the function that says what is left.
+
+    The most that was ever left of one counts as all of it.
+    """
+    with _bar(MofNCompleteColumn(), TextColumn("records")) as progress:
+        tasks: dict[str, TaskID] = {}
+        totals: dict[str, int] = {}
+
+        def show(name: str, left: int) -> None:
+            if name not in tasks:
+                tasks[name] = progress.add_task(name, total=None)
+            totals[name] = max(left, totals.get(name, 0))
+            progress.update(tasks[name], total=totals[name] or None, completed=totals[name] - left)
+
+        yield show
+
+
+@contextmanager
 def waiting_for(what: str) -> Iterator[None]:
     """Show, for the length of the block, what one waits for and how long already; when it ends, nobody knows."""
     with _progress(SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn()) as progress:

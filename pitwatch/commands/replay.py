@@ -52,8 +52,11 @@ def replay(
 ) -> None:
     """Work all facts out again from the log: to rebuild the store, or with --check to compare with it (exit code 1)."""
     from processors.data_directory import check_there
+    from processors.settings_file import InvalidSettings
 
     settings = settings_for(data, config)
+    if data is None and settings.kafka.is_set:
+        raise InvalidSettings((f"{config}: kafka.bootstrap: facts in Kafka are told again by pitwatch topics replay",))
     check_there(settings.data_directory)
     if check:
         _check(settings)

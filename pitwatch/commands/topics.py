@@ -1,18 +1,26 @@
 """`pitwatch topics`: the topics of a Kafka cluster as Pitwatch declares them, and who may use them."""
 
+from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
+from socket import gethostname
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from pitwatch.exits import FOUND
+from pitwatch.progress import remaining_bar, waiting_for
+from pitwatch.workplace import kafka_settings_for, server_settings_for
 
 if TYPE_CHECKING:
     from processors.logs.kafka_clients import Clients
     from processors.settings import Settings
     from processors.topics import Difference
 
-app = typer.Typer(no_args_is_help=True, help="Make and check a Kafka cluster's topics, and grant the roles' rights.")
+app = typer.Typer(
+    no_args_is_help=True,
+    help="Make and check a Kafka cluster's topics, grant the roles' rights, and have all facts told again.",
+)
 
 Config = Annotated[Path, typer.Option("--config", help="Settings, TOML, with the cluster under \\[kafka].")]
 
@@ -60,6 +68,68 @@ def acls(
         _, clients = _open(config)
         create_acls(clients, wanted)
         typer.echo(f"{len(wanted)} rights granted", err=True)
+
+
+@app.command()
+def replay(
+    config: Config,
+    finish: Annotated[
+        bool,
+        typer.Option(
+            "--finish",
+            help="Wait for the workers and the sink, then retract from the \\[store] what wasn't told again.",
+        ),
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Begin without asking.")] = False,
+) -> None:
+    """Have all facts told again from the first event, by the rules of the reconstruct workers that are started next.
+
+    For after a rule was mended. Stop those workers first, start them afterwards, then run it with --finish.
+    """
+    if finish:
+        _finish_replay(config)
+    else:
+        _begin_replay(config, asks=not yes)
+
+
+def _begin_replay(config: Path, *, asks: bool) -> None:
+    from processors.logs.kafka_groups import members
+    from processors.logs.kafka_opening import open_kafka_log
+    from processors.replays import ReplayRefused, begin_replay
+    from processors.table_folds import GROUP
+
+    kafka_settings_for(config)
+    settings, clients = _open(config)
+    # Joining would make those who work give up partitions, so it is for when nobody seems to.
+    if workers := members(clients, GROUP):
+        raise ReplayRefused(f"reconstruct workers are running: {', '.join(workers)}. Stop them; nothing was changed")
+    if asks:
+        typer.confirm("Fold every event again, and put the facts in the place of those there are?", abort=True)
+    kafka = settings.kafka.model_copy(update={"worker_id": f"{settings.kafka.worker_id or gethostname()}-replay"})
+    with open_kafka_log(kafka) as log, waiting_for("waiting for every partition"):
+        begun = begin_replay(log, datetime.now(UTC))
+    typer.echo(
+        f"{begun.tables:,} tables begin anew, with revision {begun.first_revision}. Start the reconstruct workers, then"
+        " run pitwatch topics replay --finish"
+    )
+
+
+def _finish_replay(config: Path) -> None:
+    from processors.logs.kafka_opening import open_kafka_log
+    from processors.replays import end_replay
+    from processors.store.clickhouse import ClickHouseStore
+
+    settings = server_settings_for(None, config)
+    with (
+        open_kafka_log(kafka_settings_for(config).kafka) as log,
+        closing(ClickHouseStore.on_server(settings.store)) as store,
+        remaining_bar() as on_wait,
+    ):
+        store.attach()
+        retracted = end_replay(log, store, on_wait)
+    for kind, count in retracted.items():
+        typer.echo(f"{count:,} facts retracted that were not told again: {kind}")
+    typer.echo("the replay has ended: the store shows what was told again, and nothing else")
 
 
 def _open(config: Path) -> "tuple[Settings, Clients]":

@@ -116,6 +116,16 @@ class KafkaLog:
         with self._readers.reader_of(topic, partition) as reader:
             return reader.end(topic, partition)
 
+    def written(self, topic: str, partition: int) -> int:
+        """Return the offset behind everything that was written, in transactions that are still open too."""
+        self._readers.check_open()
+        return self._visibility.written_end(topic, partition)
+
+    def is_decided(self, topic: str, partition: int, offset: int) -> bool:
+        """Tell whether all that was written below `offset` can be read, or never will be."""
+        self._readers.check_open()
+        return self._visibility.is_decided(topic, partition, offset)
+
     def wait(self, topic: str, partition: int, offset: int, timeout_seconds: float) -> bool:
         """Block until there is a record at `offset` or behind it, or the time is over."""
         return bool(self.wait_any([Position(topic, partition, offset)], timeout_seconds))

@@ -41,9 +41,9 @@ class Visibility:
             written = self._written.get((topic, partition))
         if written is None:
             return
-        end = self._written_end(topic, partition)
+        end = self.written_end(topic, partition)
         deadline = time.monotonic() + self._clients.timeout_seconds
-        while not self._is_decided(topic, partition, end) and time.monotonic() < deadline:
+        while not self.is_decided(topic, partition, end) and time.monotonic() < deadline:
             time.sleep(_PAUSE_SECONDS)
         with self._lock:
             if self._written.get((topic, partition)) == written:
@@ -56,7 +56,7 @@ class Visibility:
         if consumer is not None:
             close_consumers([consumer])
 
-    def _written_end(self, topic: str, partition: int) -> int:
+    def written_end(self, topic: str, partition: int) -> int:
         """Return the offset behind all that was written to a partition, in open transactions too."""
         with self._lock:
             if self._uncommitted is None:
@@ -69,6 +69,7 @@ class Visibility:
                 raise KafkaException(found.error)
         return found.offset
 
-    def _is_decided(self, topic: str, partition: int, end: int) -> bool:
+    def is_decided(self, topic: str, partition: int, end: int) -> bool:
+        """Tell whether every transaction below an offset is committed or aborted."""
         with self._readers.reader_of(topic, partition) as reader:
             return reader.decided(topic, partition) >= end

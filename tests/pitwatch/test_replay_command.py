@@ -138,3 +138,11 @@ def test_nothing_is_made_where_nothing_is(pitwatch: CommandLine, tmp_path: Path,
     assert answer.exit_code == 2
     assert "there is no data in" in answer.err
     assert not (tmp_path / "nowhere").exists()
+
+
+def test_facts_in_a_cluster_are_another_commands(pitwatch: CommandLine, tmp_path: Path) -> None:
+    config = tmp_path / "pitwatch.toml"
+    config.write_text('[kafka]\nbootstrap = "127.0.0.1:1"\n')
+    answer = pitwatch("replay", "--config", config)
+    assert answer.exit_code == 2
+    assert "pitwatch topics replay" in answer.err

@@ -104,3 +104,20 @@ class TestAcls:
         answer = pitwatch("topics", "acls", "--config", configure(2), "--principal", principal)
         assert answer.exit_code == 2
         assert "write ROLE=PRINCIPAL" in answer.err
+
+
+class TestReplay:
+    """The rest takes workers: `tests/kafka/test_replay.py`."""
+
+    @pytest.mark.parametrize(
+        ("kafka", "options", "problem"),
+        [("", [], "kafka.bootstrap"), ('[kafka]\nbootstrap = "127.0.0.1:1"', ["--finish"], "store.url")],
+    )
+    def test_what_it_works_on_must_be_named(
+        self, pitwatch: CommandLine, tmp_path: Path, kafka: str, options: list[str], problem: str
+    ) -> None:
+        config = tmp_path / "pitwatch.toml"
+        config.write_text(kafka)
+        answer = pitwatch("topics", "replay", "--yes", *options, "--config", config)
+        assert answer.exit_code == 2
+        assert problem in answer.err

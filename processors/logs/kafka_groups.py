@@ -1,0 +1,13 @@
+"""Who works for a group now, as the cluster knows it."""
+
+from processors.logs.kafka_clients import Clients
+
+
+def members(clients: Clients, group: str) -> list[str]:
+    """Return the names of those who work for a group, with their hosts; none where nobody does.
+
+    One that was killed is still among them until its session is over. Raises `LogUnavailable`.
+    """
+    with clients.told(f"see who works for group {group}"):
+        found = clients.admin().list_groups(group, timeout=clients.timeout_seconds)
+    return sorted(f"{one.client_id} ({str(one.client_host).strip('/')})" for known in found for one in known.members)

@@ -1,0 +1,249 @@
+"""`pitwatch topics replay` on a real broker: after a rule was mended the store shows what a fresh fold tells.
+
+Nobody is told twice, and whoever is killed on the way, the end is the same.
+"""
+
+from collections.abc import Iterator, Set
+from contextlib import AbstractContextManager, closing
+from datetime import UTC, datetime
+from itertools import islice
+from pathlib import Path
+from typing import cast
+
+import msgspec
+import pytest
+
+from pitwatch.commands.replay import Facts, fold_table, stored_facts
+from processors.logs.kafka import KafkaLog
+from processors.logs.kafka_opening import open_kafka_log
+from processors.notify.notifier import Notifier
+from processors.notify.recording import RecordingTransport
+from processors.reconstruct.fold import FoldSettings
+from processors.reconstructor import GROUP
+from processors.settings import KafkaSettings
+from processors.store.clickhouse import ClickHouseStore
+from processors.store.sink import TOPICS
+from producers.simulator import Telemetry, mixed_floor, simulate
+from schemas.facts import AlertFact, BetFact, Fact
+from schemas.topics import TABLE_EVENTS
+from schemas.wire import encode
+from tests.kafka.broker import Cluster
+from tests.kafka.programs import SESSION, Program, is_behind, make_topics, records, running, wait_for
+from tests.kafka.wrong_rule import INVENTED, MISSED
+from tests.pitwatch.store_server import Server, store_server
+from tests.processors.notify.samples import ManualClock, route, settings
+from tests.simulation.crash_floor import START
+
+PARTITIONS = 3
+TABLES = 5
+EVENTS = 4_000
+GAP_LIMIT_MS = 20_000
+FOLD = FoldSettings(gap_limit_ms=GAP_LIMIT_MS)
+WRONG = "from tests.kafka.wrong_rule import put_in; put_in()\n"
+
+
+@pytest.fixture(scope="module")
+def bootstrap(kafka_alone: Cluster) -> str:
+    make_topics(kafka_alone.bootstrap, PARTITIONS)
+    return kafka_alone.bootstrap
+
+
+@pytest.fixture(scope="module")
+def log(bootstrap: str) -> Iterator[KafkaLog]:
+    with open_kafka_log(KafkaSettings(bootstrap=bootstrap, worker_id="tests")) as opened:
+        yield opened
+
+
+@pytest.fixture
+def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+    with store_server(tmp_path / "server") as server:
+        with server.store() as store:
+            store.migrate()
+        monkeypatch.setenv("STORE_PASSWORD", server.password)
+        yield server
+
+
+@pytest.fixture
+def store(server: Server) -> Iterator[ClickHouseStore]:
+    with server.store() as store:
+        store.attach()
+        yield store
+
+
+@pytest.fixture
+def config(bootstrap: str, server: Server, tmp_path: Path) -> Path:
+    properties = ", ".join(f'"{name}" = "{value}"' for name, value in SESSION.items())
+    return server.config(
+        tmp_path,
+        f'[kafka]\nbootstrap = "{bootstrap}"\ntimeout_seconds = 3\nproperties = {{{properties}}}\n'
+        f"[pipeline]\nbatch_events = 200\nsnapshot_interval_events = 150\ngap_limit_ms = {GAP_LIMIT_MS}\n"
+        "[monitoring]\nport = 0\n",
+    )
+
+
+def events() -> list[tuple[str, bytes]]:
+    """Return what some tables send, with repeats, disorder and restarts on the way."""
+    telemetry = Telemetry(duplicated=0.02, disordered=0.05, restarted=0.03)
+    floor = mixed_floor(seed=1, start=START, hours=24, tables=TABLES, dirty=3, telemetry=telemetry)
+    return [(one.event.table_id, encode(one.event)) for one in islice(simulate(floor), EVENTS)]
+
+
+def append(log: KafkaLog, sent: list[tuple[str, bytes]]) -> None:
+    for first in range(0, len(sent), 500):
+        log.append(TABLE_EVENTS, sent[first : first + 500])
+
+
+def worker(config: Path, name: str, first: str = "") -> AbstractContextManager[Program]:
+    return running("reconstruct", "--config", config, first=first, PITWATCH_KAFKA__WORKER_ID=name)
+
+
+def replay(config: Path, *options: str) -> tuple[int, str]:
+    """Run the command to its end; return its exit code, and what it said last."""
+    with running("topics", "replay", "--config", config, *options, PITWATCH_KAFKA__WORKER_ID="operator") as program:
+        code = program.wait()
+        return code, str(program.logs[-1]["event"]) if program.logs else ""
+
+
+def folded(log: KafkaLog) -> bool:
+    return not is_behind(log, GROUP, [TABLE_EVENTS])
+
+
+def stored(log: KafkaLog, store: ClickHouseStore) -> bool:
+    """Tell whether everything is folded and stored, what is being committed included."""
+    topics = [topic for _, topic in TOPICS]
+    written = [(topic, one, log.written(topic, one)) for topic in topics for one in log.partitions(topic)]
+    return (
+        folded(log)
+        and all(log.is_decided(*place) for place in written)
+        and not is_behind(log, f"sink-{store.identity}", topics)
+    )
+
+
+def places(log: KafkaLog) -> dict[int, int]:
+    return {one: log.position(GROUP, TABLE_EVENTS, one) for one in log.partitions(TABLE_EVENTS)}
+
+
+def fresh(log: KafkaLog) -> dict[str, Facts]:
+    """Return the facts that stand once all events are folded by the right rule, by table."""
+    tables = sorted({record.key for record in records(log, TABLE_EVENTS)})
+    return {table: fold_table(log, table, FOLD) for table in tables}
+
+
+def shown(store: ClickHouseStore, tables: dict[str, Facts]) -> dict[str, Facts]:
+    """Return the facts of these tables in the store, with revisions as a fold counts them."""
+    return {table: _counted(stored_facts(store, table)) for table in tables}
+
+
+def _counted(facts: Facts) -> Facts:
+    # Two replays are at least so far apart, and no fold counts so far.
+    first = min((fact.revision for kind in facts.values() for fact in kind.values()), default=0)
+    return {
+        kind: {
+            key: cast(Fact, msgspec.structs.replace(cast(msgspec.Struct, fact), revision=fact.revision - first))
+            for key, fact in found.items()
+        }
+        for kind, found in facts.items()
+    }
+
+
+class PitBoss:
+    """Reads the alerts as the notifier does, and what a pit boss is told."""
+
+    def __init__(self, log: KafkaLog, folder: Path) -> None:
+        self.clock = ManualClock(datetime.now(UTC))
+        self.transport = RecordingTransport()
+        routes = settings(route(alerts_per_ten_minutes=1000), keep_days=3650)
+        self.notifier = Notifier(log, folder, self.transport, routes, self.clock)
+        self.read = 0
+
+    def hears(self) -> list[str]:
+        """Return what is new: the messages since the last time."""
+        while self.notifier.step():
+            pass
+        self.clock.advance(minutes=2)
+        while self.notifier.step():
+            pass
+        heard = self.transport.deliveries[self.read :]
+        self.read += len(heard)
+        return [f"{one.title}\n{one.body}" for one in heard]
+
+
+def alerts(tables: dict[str, Facts]) -> dict[str, AlertFact]:
+    return {
+        cast(AlertFact, fact).alert_id: cast(AlertFact, fact)
+        for facts in tables.values()
+        for fact in facts["alert"].values()
+    }
+
+
+def test_mended_rule_takes_the_place_of_a_wrong_one(
+    log: KafkaLog, store: ClickHouseStore, config: Path, tmp_path: Path
+) -> None:
+    sent = events()
+    append(log, sent[: EVENTS - 500])
+    boss = PitBoss(log, tmp_path)
+    with closing(boss.notifier), running("sink", "--config", config, PITWATCH_KAFKA__WORKER_ID="sink"):
+        with worker(config, "wrong", WRONG) as wrong:
+            wait_for(lambda: stored(log, store))
+            assert_refused(log, config, "wrong")
+            assert wrong.stop() == 0
+        right = fresh(log)
+        told, known, due = boss.hears(), alerts(shown(store, right)), alerts(right)
+        assert len(told) == len(known)
+        assert_wrong_in_every_way(store, right)
+
+        assert replay(config) == (1, "Aborted."), "it asks, and nobody answers"
+        assert folded(log)
+        assert replay(config, "--yes")[0] == 0
+        assert set(places(log).values()) == {0}
+        # Begun twice it is the same, only later.
+        assert replay(config, "--yes")[0] == 0
+        with worker(config, "killed") as killed:
+            wait_for(lambda: sum(places(log).values()) > 0)
+            killed.kill()
+        assert not folded(log), "it was killed too late for this to prove anything"
+        with worker(config, "one") as one, worker(config, "two") as two:
+            with running("topics", "replay", "--finish", "--config", config) as impatient:
+                wait_for(lambda: folded(log))
+                impatient.kill()
+            assert replay(config, "--finish") == (0, "")
+            assert shown(store, right) == right
+            assert replay(config, "--finish") == (0, ""), "and once more there is nothing to do"
+            assert_told(boss.hears(), withdrawn=known.keys() - due.keys(), new=due.keys() - known.keys())
+
+            # What comes afterwards holds against all that there was, late events and corrections of the past included.
+            append(log, sent[EVENTS - 500 :])
+            assert replay(config, "--finish") == (0, "")
+            assert (one.stop(), two.stop()) == (0, 0)
+        right = fresh(log)
+        assert shown(store, right) == right
+
+
+def assert_refused(log: KafkaLog, config: Path, name: str) -> None:
+    """Nothing is done while a worker of this name is alive."""
+    before = places(log)
+    code, said = replay(config, "--yes")
+    assert (code, f"{name} (127.0.0.1)" in said) == (2, True), said
+    assert places(log) == before
+
+
+def assert_wrong_in_every_way(store: ClickHouseStore, right: dict[str, Facts]) -> None:
+    """Facts were changed, made up, missed, and revised more often than is right: else nothing is proven."""
+    wrong = shown(store, right)
+    known, due = alerts(wrong), alerts(right)
+    assert known.keys() - due.keys() == {one for one in known if one.endswith(INVENTED)} != set()
+    assert {due[one].code for one in due.keys() - known.keys()} <= MISSED
+    assert due.keys() - known.keys()
+    assert due.keys() & known.keys()
+    for table, facts in right.items():
+        bets = [(fact, wrong[table]["bet"][key]) for key, fact in facts["bet"].items()]
+        assert all(cast(BetFact, one).net != cast(BetFact, other).net for one, other in bets)
+        assert all(one.revision < other.revision for one, other in bets)
+
+
+def assert_told(heard: list[str], *, withdrawn: Set[str], new: Set[str]) -> None:
+    """One summary tells of the alerts that are none and of the new ones; nothing is told a second time."""
+    (summary,) = heard
+    assert f" {len(withdrawn) + len(new)} alerts\n" in summary
+    told = [line.split()[0].rstrip("×") for line in summary.splitlines() if "(Withdrawn)" in line]
+    assert sum(map(int, told)) == len(withdrawn)
