@@ -1,7 +1,7 @@
 """Who has fallen silent: each table as the log last heard it, and the moment to say so.
 
-It is the same judgement as the fold's, from as little as a table's numbers, its openings and closings, and the limit
-of its configuration. So it can be made by a process that doesn't fold.
+It is the same judgement as the fold's, from as little as a table's numbers, its openings and closings as supervisors
+have corrected them, and the limit of its configuration. So it can be made by a process that doesn't fold.
 """
 
 from collections.abc import Iterator
@@ -10,6 +10,7 @@ from typing import Final, NamedTuple, cast
 
 import msgspec
 
+from processors.live.openings import Openings, shows
 from processors.reconstruct.sequencer import (
     BEGINNING,
     MAX_EPOCH_JUMP,
@@ -19,11 +20,8 @@ from processors.reconstruct.sequencer import (
     Number,
 )
 from schemas.configuration import TableConfiguration
-from schemas.events import ConfigurationPublished, Event, TableSilent
+from schemas.events import ConfigurationPublished, Correction, Event, TableSilent
 from schemas.ids import SYSTEM_EPOCH, event_id
-
-SHOWS_OPEN: Final = frozenset({"table_opened", "round_opened", "betting_closed", "card_drawn", "result_called"})
-"""Events that only an open table sends, whether or not its opening was seen."""
 
 DEFAULT_LIMIT_SECONDS: Final = int(TableConfiguration.model_fields["silence_limit_seconds"].default)
 
@@ -31,8 +29,8 @@ DEFAULT_LIMIT_SECONDS: Final = int(TableConfiguration.model_fields["silence_limi
 class WatchedTable(msgspec.Struct):
     """A table as it was last heard. `last` is its newest event, which happened at `last_at` by the table's clock.
 
-    `standing` is the number of what opened or closed it last. `reported` is the event behind which a silence was said
-    to begin, empty once what was said counts no longer.
+    `openings` say why it `is_open`, or isn't. `reported` is the event behind which a silence was said to begin, empty
+    once what was said counts no longer. `standing` is only in what an older version wrote, in place of `openings`.
     """
 
     last: Number = BEGINNING
@@ -42,6 +40,7 @@ class WatchedTable(msgspec.Struct):
     standing: Number = BEGINNING
     limit_seconds: int = DEFAULT_LIMIT_SECONDS
     reported: str = ""
+    openings: Openings = msgspec.field(default_factory=Openings)
 
 
 class Silence(NamedTuple):
@@ -60,6 +59,8 @@ def hear(table: WatchedTable, event: Event, appended_at: datetime) -> None:
         _hear_table(table, event, appended_at)
     elif event.type == "table_silent":
         table.reported = cast(TableSilent, event).last_event_id
+    elif event.type == "correction":
+        _correct(table, cast(Correction, event))
     elif event.type == "gap_expired":
         # What was said of a table while events of it were held back counted for nothing.
         table.reported = ""
@@ -72,12 +73,27 @@ def _hear_table(table: WatchedTable, event: Event, appended_at: datetime) -> Non
     table.heard_at = appended_at
     if number > table.last:
         table.last, table.last_at = number, event.occurred_at
-    # An opening that comes late doesn't undo the closing that followed it.
-    if number >= table.standing:
-        if event.type in SHOWS_OPEN:
-            table.is_open, table.standing = True, number
-        elif event.type == "table_closed":
-            table.is_open, table.standing = False, number
+    if event.type == "correction":
+        _correct(table, cast(Correction, event))
+    elif (opens := shows(event)) is not None:
+        # An opening that comes late doesn't undo the closing that followed it.
+        openings = _openings(table)
+        openings.show(number, opens=opens)
+        table.is_open = openings.is_open(event.table_id)
+
+
+def _correct(table: WatchedTable, correction: Correction) -> None:
+    """It counts as if the table had sent the right event in the first place."""
+    openings = _openings(table)
+    openings.correct(correction, table.last)
+    table.is_open = openings.is_open(correction.table_id)
+
+
+def _openings(table: WatchedTable) -> Openings:
+    if table.standing != BEGINNING:
+        table.openings.show(table.standing, opens=table.is_open)
+        table.standing = BEGINNING
+    return table.openings
 
 
 def _is_damage(last: Number, number: Number) -> bool:

@@ -1,10 +1,14 @@
 """Who has fallen silent, judged as the fold judges it."""
 
 from datetime import datetime, timedelta
+from typing import cast
 
+import msgspec
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
+from processors.live.openings import CORRECTIONS, NUMBERS_PER_RUN, RUNS
 from processors.live.silences import DEFAULT_LIMIT_SECONDS, Silence, WatchedTable, hear, silences
 from processors.reconstruct.fold import FoldSettings, TableFold
 from schemas.configuration import preset
@@ -26,6 +30,7 @@ class Watch:
         self.now = START
 
     def hear(self, seq: int, type: str = "heartbeat", epoch: int = 1, /, **fields: object) -> datetime:
+        type, epoch = str(fields.pop("type", type)), cast(int, fields.pop("epoch", epoch))
         self.now += timedelta(seconds=1)
         hear(self.table, decode_event(event(seq, TABLE, epoch, type, **fields)), self.now)
         return self.now
@@ -37,6 +42,12 @@ class Watch:
 @pytest.fixture
 def watch() -> Watch:
     return Watch()
+
+
+def retraction(target: str) -> dict[str, object]:
+    """Return the fields of the event by which a supervisor takes another back."""
+    fields = {"target_event_id": target, "action": "retract", "authorised_by": "PM-7", "reason": "seen on the tape"}
+    return {"type": "correction", **fields}
 
 
 def opened(watch: Watch) -> datetime:
@@ -147,10 +158,8 @@ def test_next_boot_is_heard(watch: Watch) -> None:
 
 
 @settings(max_examples=50, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
-@given(stories(house=False, clock=False, at_most=4))
+@given(stories(house=True, clock=False, at_most=8))
 def test_watch_sees_a_table_as_its_fold_does(scene: Scene) -> None:
-    """A supervisor may take an opening back, which only the fold can follow."""
-    assume(all(b'"type":"correction"' not in record.value for record in scene.records))
     table = WatchedTable()
     fold = TableFold(scene.table_id, FoldSettings())
     for record in scene.records:
@@ -159,6 +168,117 @@ def test_watch_sees_a_table_as_its_fold_does(scene: Scene) -> None:
         assert f"{scene.table_id}:{table.last[0]}:{table.last[1]}" == fold.state.last_event_id
         assert table.is_open == fold.state.is_open
         assert timedelta(seconds=table.limit_seconds) == fold.silence_limit
+
+
+@settings(max_examples=100)
+@given(
+    st.lists(st.tuples(st.sampled_from(("open", "close", "play", "heartbeat", "correct", "correct")), st.integers()))
+)
+def test_watch_follows_supervisors_as_the_fold_does(happenings: list[tuple[str, int]]) -> None:
+    """Openings and closings are taken back, changed, and corrections of them taken back in turn."""
+    scene = Scene()
+    scene.publish(MACAU)
+    scene.load()
+    sent: list[str] = [scene.send("heartbeat")]
+    for what, chance in happenings:
+        if what == "correct":
+            # Most often one that matters: a correction, or what was sent last.
+            target = sent[chance % len(sent)] if chance % 3 else sent[-1 - chance % min(4, len(sent))]
+            changes: dict[str, object] = {"opening_float": 7} if chance % 5 == 0 else {}
+            sent.append(scene.correct(target, by_house=chance % 2 == 0, **changes))
+        elif what == "play":
+            sent.append(scene.begin())
+        elif what == "heartbeat":
+            sent.append(scene.send("heartbeat"))
+        else:
+            sent.append(scene.send("table_opened" if what == "open" else "table_closed"))
+    table = WatchedTable()
+    fold = TableFold(scene.table_id, FoldSettings())
+    for record in scene.records:
+        hear(table, decode_event(record.value), record.appended_at)
+        # A snapshot at any moment changes nothing.
+        table = msgspec.msgpack.decode(msgspec.msgpack.encode(table), type=WatchedTable)
+        fold_all(fold, [record])
+        assert table.is_open == fold.state.is_open
+
+
+def test_table_whose_closing_was_taken_back_is_missed_again(watch: Watch) -> None:
+    opened(watch)
+    watch.hear(2, "table_closed")
+    heard = watch.hear(3, **retraction("BAC-01:1:2"))
+    assert watch.silent(heard + LIMIT + MOMENT) == [Silence(TABLE, "BAC-01:1:3", heard)]
+    # And that was a mistake: it is closed after all.
+    heard = watch.hear(4, **retraction("BAC-01:1:3"))
+    assert watch.silent(heard + LIMIT + MOMENT) == []
+
+
+def test_table_whose_opening_was_taken_back_is_not_missed(watch: Watch) -> None:
+    opened(watch)
+    heard = watch.hear(1_000_000, epoch=0, **retraction("BAC-01:1:1"))
+    assert watch.silent(heard + LIMIT + MOMENT) == []
+
+
+def test_correction_may_come_before_what_it_corrects(watch: Watch) -> None:
+    opened(watch)
+    watch.hear(3, **retraction("BAC-01:1:2"))
+    heard = watch.hear(2, "table_closed")
+    assert watch.silent(heard + LIMIT + MOMENT) == [Silence(TABLE, "BAC-01:1:3", heard)]
+
+
+def test_newest_correction_holds(watch: Watch) -> None:
+    """A closing is taken back, and then put right instead."""
+    opened(watch)
+    watch.hear(2, "table_closed")
+    watch.hear(3, **retraction("BAC-01:1:2"))
+    heard = watch.hear(4, **retraction("BAC-01:1:2") | {"action": "replace", "changes": {"closing_float": 5}})
+    assert watch.silent(heard + LIMIT + MOMENT) == []
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"target_event_id": "BAC-02:1:2"},
+        {"target_event_id": "BAC-01:1:3"},
+        {"action": "replace"},
+        {"action": "replace", "changes": {"type": "heartbeat"}},
+    ],
+)
+def test_correction_that_cant_hold_changes_nothing(watch: Watch, changes: dict[str, object]) -> None:
+    opened(watch)
+    watch.hear(2, "table_closed")
+    heard = watch.hear(3, **retraction("BAC-01:1:2") | changes)
+    assert watch.silent(heard + LIMIT + MOMENT) == []
+
+
+def test_what_old_corrections_did_is_final(watch: Watch) -> None:
+    opened(watch)
+    watch.hear(2, "table_closed")
+    for seq in range(3, 3 + 2 * CORRECTIONS):
+        # The same one again and again is one, and others are about what doesn't matter here.
+        watch.hear(3, **retraction("BAC-01:1:2"))
+        watch.hear(seq + 1, **retraction("BAC-01:1:1000"))
+    assert len(watch.table.openings.fixes) == CORRECTIONS
+    assert watch.table.is_open
+
+
+def test_little_is_kept_of_a_long_evening(watch: Watch) -> None:
+    for seq in range(1, 400):
+        watch.hear(seq, "table_closed" if seq % 20 == 0 else "table_opened")
+    assert len(watch.table.openings.runs) == RUNS
+    assert max(len(run.numbers) for run in watch.table.openings.runs) == NUMBERS_PER_RUN
+    watch.hear(400, "table_closed")
+    watch.hear(401, **retraction("BAC-01:1:400"))
+    assert watch.table.is_open
+
+
+def test_state_of_an_older_version_is_gone_on_with() -> None:
+    watch = Watch()
+    old = {"last": (1, 5), "is_open": True, "standing": (1, 3), "heard_at": START, "last_at": START}
+    watch.table = msgspec.msgpack.decode(msgspec.msgpack.encode(old), type=WatchedTable)
+    watch.hear(6, "table_closed")
+    assert not watch.table.is_open
+    watch.hear(7, **retraction("BAC-01:1:6"))
+    assert watch.table.is_open
 
 
 def test_fold_takes_what_the_watch_says() -> None:
