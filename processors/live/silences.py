@@ -31,6 +31,7 @@ class WatchedTable(msgspec.Struct):
 
     `openings` say why it `is_open`, or isn't. `reported` is the event behind which a silence was said to begin, empty
     once what was said counts no longer. `standing` is only in what an older version wrote, in place of `openings`.
+    `tables` were watched in its partition when it was written down; 0 where nobody counted them.
     """
 
     last: Number = BEGINNING
@@ -41,6 +42,7 @@ class WatchedTable(msgspec.Struct):
     limit_seconds: int = DEFAULT_LIMIT_SECONDS
     reported: str = ""
     openings: Openings = msgspec.field(default_factory=Openings)
+    tables: int = 0
 
 
 class Silence(NamedTuple):

@@ -6,7 +6,7 @@ partition. What a worker decided, what it knows and where it is go into the log 
 written once however many workers run, whichever is killed.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Final, Protocol
 
@@ -118,7 +118,7 @@ class SilenceWatch:
                 # Another version wrote it: the events themselves say the same.
                 _logger.warning("state_unreadable", table_id=table_id, error=str(error), action="reading all events")
                 offsets[partition] = 0
-        if lost := [one for one in sorted(partitions) if offsets[one] and not tables[one]]:
+        if lost := [one for one in sorted(partitions) if offsets[one] and _is_missing(tables[one])]:
             # A position is committed together with a state of every table that was heard: so somebody lost them, and
             # a table that has died meanwhile would never be missed.
             _logger.warning("states_missing", group=GROUP, partitions=lost, action="reading all events")
@@ -197,6 +197,9 @@ class SilenceWatch:
         if not due and (self._saved_at is not None or not self._changed):
             return
         tables = {table_id: table for shared in self._tables.values() for table_id, table in shared.items()}
+        for shared in self._tables.values():
+            for table in shared.values():
+                table.tables = len(shared)
         for silence in due:
             tables[silence.table_id].reported = silence.last_event_id
         changed = self._changed | {silence.table_id for silence in due}
@@ -214,3 +217,8 @@ class SilenceWatch:
             since = silence.since.isoformat()
             _logger.info("table_silent", table_id=silence.table_id, last_event_id=silence.last_event_id, since=since)
         SILENCES.inc(len(due))
+
+
+def _is_missing(tables: Mapping[str, WatchedTable]) -> bool:
+    """Tell whether states are missing: all of them, or some that others count."""
+    return not tables or max(table.tables for table in tables.values()) > len(tables)

@@ -322,6 +322,20 @@ def test_lost_states_are_read_from_the_events_again(floor: Floor) -> None:
     assert silence.last_event_id == "BAC-01:1:1"
 
 
+def test_one_lost_state_is_read_from_the_events_again(floor: Floor) -> None:
+    """Those that are left tell of it."""
+    for table_id in ("BAC-01", "BAC-02", "BAC-03"):
+        floor.open(table_id)
+        floor.look(SAVE_INTERVAL + SECOND)
+    floor.log.forget_state(GROUP, "BAC-01")
+    floor.watch = floor.another()
+    with capture_logs() as logs:
+        floor.look()
+    assert [one["partitions"] for one in logs if one["event"] == "states_missing"] == [[0]]
+    floor.look_for(2 * LIMIT)
+    assert {one.table_id for one in floor.said()} == {"BAC-01", "BAC-02", "BAC-03"}
+
+
 def test_silence_that_was_told_is_not_told_again_after_its_state_was_lost(floor: Floor) -> None:
     floor.open()
     floor.look()
