@@ -9,16 +9,13 @@ from pathlib import Path
 
 from tests.conftest import REPOSITORY
 from tests.deploy.compose import Service, read
-from tests.kafka.broker import _DIES_WITH_US, free_ports
+from tests.kafka.broker import DIES_WITH_US, free_ports
 from tests.kafka.fixtures import need_broker
 from tests.kafka.jars import kafka_jars
 
 SERVICES = read().services
 BROKERS = sorted(name for name in SERVICES if name.startswith("kafka"))
 PROPERTIES = REPOSITORY / "deploy" / "kafka" / "server.properties"
-
-DIES_WITH_US = _DIES_WITH_US
-"""Begins a command that must not outlive this process."""
 
 CLUSTER_ID = "JsZzUZ7HQ5iu5nTnGdJ3tA"
 START_SECONDS = 120

@@ -24,9 +24,9 @@ from processors.sql.answers import Limits
 from processors.sql.app import Endpoint
 from processors.sql.users import User
 from tests.conftest import REPOSITORY
-from tests.deploy.broker import DIES_WITH_US, running_broker
+from tests.deploy.broker import running_broker
 from tests.deploy.compose import Service, environment, pitwatch_commands, read
-from tests.kafka.broker import free_ports
+from tests.kafka.broker import DIES_WITH_US, free_ports
 from tests.kafka.programs import PATIENCE_SECONDS, Program
 
 COMPOSE: Final = read()

@@ -32,8 +32,8 @@ USERS = ("admin", "gateway", "reconstruct", "sink", "faust", "notifier")
 # Small and quick to start: it serves one test session.
 _JAVA = ("java", "-Xms64m", "-Xmx320m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp")
 
-# A test process that is killed must not leave brokers behind.
-_DIES_WITH_US = ("setpriv", "--pdeathsig", "KILL") if shutil.which("setpriv") else ()
+DIES_WITH_US = ("setpriv", "--pdeathsig", "KILL") if shutil.which("setpriv") else ()
+"""Before a command: the kernel ends it with the thread that started it, so that a killed test leaves nothing behind."""
 
 silent = logging.getLogger("tests.kafka.librdkafka")
 silent.addHandler(logging.NullHandler())
@@ -122,7 +122,7 @@ class Broker:
 
     def _run(self, tool: str, *arguments: str) -> subprocess.Popen[bytes]:
         with (self.folder / "broker.log").open("ab") as log:
-            command = (*_DIES_WITH_US, *_JAVA, f"{kafka_jars()}/*", tool, *arguments)
+            command = (*DIES_WITH_US, *_JAVA, f"{kafka_jars()}/*", tool, *arguments)
             return subprocess.Popen(command, stdout=log, stderr=log, stdin=subprocess.DEVNULL)
 
     def _signal(self, number: signal.Signals) -> None:

@@ -19,6 +19,7 @@ from processors.topics import create_topics, layouts
 from schemas.log import EventLog, Position, Record
 from schemas.topics import FACT_TOPICS, TABLE_EVENTS
 from schemas.wire import encode
+from tests.kafka.broker import DIES_WITH_US
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 PATIENCE_SECONDS = 60
@@ -104,7 +105,7 @@ class Program:
 def running(*arguments: str | Path, first: str = "", **environment: str) -> Iterator[Program]:
     """Run `pitwatch` with these arguments for the length of the block; it may do something `first`."""
     process = subprocess.Popen(
-        [sys.executable, "-c", first + _PROGRAM, *map(str, arguments)],
+        [*DIES_WITH_US, sys.executable, "-c", first + _PROGRAM, *map(str, arguments)],
         env={**os.environ, "PYTHONPATH": str(REPOSITORY), **environment},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,

@@ -23,7 +23,7 @@ from processors.topics import create_topics, layouts
 from schemas.log import Record
 from tests.conftest import REPOSITORY
 from tests.contract.reading import PATIENCE_SECONDS, all_records
-from tests.kafka.broker import Cluster
+from tests.kafka.broker import DIES_WITH_US, Cluster
 
 PARTITIONS = 2
 SESSION_MS = 3_000
@@ -99,7 +99,11 @@ class WorkerProcess:
         }
         with self._log.open("wb") as log:
             self.process = subprocess.Popen(
-                [sys.executable, *arguments], env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log
+                [*DIES_WITH_US, sys.executable, *arguments],
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
             )
         self._url = ""
 
