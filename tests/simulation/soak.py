@@ -1,8 +1,9 @@
 """``python -m tests.simulation.soak``: a floor at speed through everything, while everything is killed at random.
 
 Tables keep their events in outboxes and send them to the gateway; two workers fold them, a sink stores, and the Faust
-worker tells people. Whoever is killed is started again. In the end no acknowledged event may be missing, no fact may be
-there twice, every alert is recorded once, and whoever was to be told of one was.
+worker tells people. Whoever is killed is started again, and so is a broker, where there are some. In the end no
+acknowledged event may be missing, no fact may be there twice, and every alert, whatever became of it, was recorded once
+and told at least once.
 """
 
 import argparse
@@ -14,11 +15,11 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from itertools import groupby
 from pathlib import Path
 from random import Random
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 import msgspec
 
@@ -26,7 +27,6 @@ from pitwatch.logs import configure_logs
 from processors.logs.kafka import KafkaLog
 from processors.logs.kafka_opening import open_kafka_log
 from processors.notify.database import FILE_NAME
-from processors.notify.message import render
 from processors.notify.status import read_status
 from processors.reconstruct.fold import FoldSettings
 from processors.reconstructor import GROUP
@@ -41,11 +41,11 @@ from producers.sender import Backoff, Sender
 from producers.simulator import FloorSettings, Telemetry, mixed_floor, simulate
 from producers.simulator.controller import Arrival
 from producers.transports import HttpTransport
-from schemas.facts import FACT_KEYS, AlertFact
+from schemas.facts import FACT_KEYS
 from schemas.log import LogUnavailable
 from schemas.topics import FACT_TOPICS, TABLE_EVENTS
-from schemas.wire import decode_event, decode_fact, encode
-from tests.kafka.broker import Cluster, free_ports
+from schemas.wire import decode_event, encode
+from tests.kafka.broker import Broker, Cluster, free_ports
 from tests.kafka.programs import (
     SESSION,
     Facts,
@@ -59,6 +59,7 @@ from tests.kafka.programs import (
     wait_for,
 )
 from tests.processors.notify.http_service import HttpService
+from tests.simulation import told
 from tests.simulation.identity.ways import store_process
 
 PARTITIONS = 6
@@ -73,6 +74,12 @@ LULL_SECONDS = (1.0, 8.0)
 
 GRACE_SECONDS = 6.0
 """Nobody is killed sooner after a start: it would do nothing but start."""
+
+BROKER_GRACE_SECONDS = 12.0
+"""No broker is killed sooner after another one came back, so that it has its copies again."""
+
+BROKER_SHARE = 0.3
+"""How often it is a broker's turn, when it may be one's."""
 
 END_SECONDS = 600.0
 """How long everything may take to come to rest."""
@@ -128,12 +135,42 @@ def _by_table(arrivals: list[Arrival]) -> Iterator[tuple[str, list[Arrival]]]:
         yield table, list(group)
 
 
+class Brokers:
+    """The cluster's brokers: at most one of them is down, where there are three."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self._down: Broker | None = None
+        self._whole_since = time.monotonic()
+
+    def kill_one(self, rng: Random) -> str | None:
+        """Kill one at random where the others can go on without it; return its name."""
+        brokers = self._cluster.brokers
+        if len(brokers) == 1 or self._down or time.monotonic() - self._whole_since < BROKER_GRACE_SECONDS:
+            return None
+        self._down = rng.choice(brokers)
+        self._down.kill()
+        return f"broker-{self._down.node_id}"
+
+    def start_again(self) -> None:
+        """Start the one that is down."""
+        if self._down is not None:
+            self._down.start()
+            self._down, self._whole_since = None, time.monotonic()
+
+    def check(self) -> None:
+        """Raise `BrokerDidNotStart` where one ended that was not killed."""
+        for broker in self._cluster.brokers:
+            broker.check()
+
+
 class House:
     """Every process of the runtime. Whoever is killed is started again."""
 
-    def __init__(self, config: Path, password: str, opened: ExitStack) -> None:
+    def __init__(self, config: Path, password: str, brokers: Brokers, opened: ExitStack) -> None:
         self._config = config
         self._password = password
+        self._brokers = brokers
         self._opened = opened
         self._programs: dict[str, tuple[Program, float]] = {}
         self.kills: Counter[str] = Counter()
@@ -150,7 +187,11 @@ class House:
         self._programs[name] = program, time.monotonic()
 
     def kill_somebody(self, rng: Random) -> None:
-        """Kill one of those that had the time to do something."""
+        """Kill one of those that had the time to do something; a broker stays down until the next turn."""
+        self.mend()
+        if rng.random() < BROKER_SHARE and (broker := self._brokers.kill_one(rng)):
+            self.kills[broker] += 1
+            return
         now = time.monotonic()
         ripe = [name for name, (_, since) in self._programs.items() if now - since > GRACE_SECONDS]
         if ripe:
@@ -159,8 +200,13 @@ class House:
             self.kills[name] += 1
             self.start(name)
 
+    def mend(self) -> None:
+        """Have everybody there again."""
+        self._brokers.start_again()
+
     def check(self) -> None:
         """Raise `AssertionError` where somebody ended who was not killed."""
+        self._brokers.check()
         for name, (program, _) in self._programs.items():
             assert program.process.poll() is None, f"{name} ended: {program.logs[-20:]}"
 
@@ -169,13 +215,13 @@ class House:
         return {name: program.stop() for name, (program, _) in self._programs.items()}
 
 
-def soak(folder: Path, seconds: float, events_per_second: int, seed: int, say: Say) -> Verdict:
+def soak(folder: Path, seconds: float, events_per_second: int, seed: int, say: Say, brokers: int = 1) -> Verdict:
     """Play for so long, kill all the while, wait until everything has come to rest, and judge."""
     rng, stop = Random(seed), threading.Event()
     floor = _floor(seed, seconds, events_per_second)
     tokens = {table.table_id: mint_token(table.table_id) for table in floor.tables}
     with ExitStack() as opened:
-        cluster = opened.enter_context(Cluster(folder / "kafka"))
+        cluster = opened.enter_context(Cluster(folder / "kafka", brokers))
         phone = opened.enter_context(HttpService().serving())
         server = opened.enter_context(store_process(folder / "store"))
         store = opened.enter_context(server.store())
@@ -185,7 +231,7 @@ def soak(folder: Path, seconds: float, events_per_second: int, seed: int, say: S
         (port,) = free_ports(1)
         hashes = {table: token.entry.sha256 for table, token in tokens.items()}
         config = _write_config(folder, cluster.bootstrap, server.url, port, phone.port, floor, hashes)
-        house = House(config, server.password, opened)
+        house = House(config, server.password, Brokers(cluster), opened)
         for name in ("gateway", "reconstruct-1", "reconstruct-2", "sink", "worker"):
             house.start(name)
         secrets = {table: token.secret for table, token in tokens.items()}
@@ -196,14 +242,17 @@ def soak(folder: Path, seconds: float, events_per_second: int, seed: int, say: S
                 player.join(rng.uniform(*LULL_SECONDS))
                 house.check()
                 house.kill_somebody(rng)
+            house.mend()
         kills = ", ".join(f"{name} {count}" for name, count in sorted(house.kills.items()))
         say(f"{len(tables.acknowledged):,} events played, {house.kills.total()} kills: {kills}")
         tables.wait_until_delivered()
         say("all acknowledged")
-        _wait_for_rest(log, store, house, folder / "worker" / FILE_NAME)
+        queue = folder / "worker" / FILE_NAME
+        _wait_for_rest(log, store, house, queue)
         say("all at rest")
-        codes = house.stop()
-        return _judge(log, store, tables.acknowledged, phone, codes, house.kills.total())
+        faults = [f"{name} ended with {code}" for name, code in house.stop().items() if code]
+        verdict = _judge(log, store, tables.acknowledged, queue, phone)
+        return Verdict({"kills": house.kills.total(), **verdict.counts}, faults + verdict.faults)
 
 
 @contextmanager
@@ -225,7 +274,8 @@ def _wait_for_rest(log: KafkaLog, store: ClickHouseStore, house: House, queue: P
                 is_behind(log, GROUP, [TABLE_EVENTS])
                 or is_behind(log, group_of(store), [topic for _, topic in TOPICS])
                 or is_behind(log, FLOOR_GROUP, [FACT_TOPICS["alert"]])
-                or read_status(queue).pending
+                or (status := read_status(queue)).pending
+                or status.collapsed
             )
         except LogUnavailable:
             return False
@@ -233,17 +283,9 @@ def _wait_for_rest(log: KafkaLog, store: ClickHouseStore, house: House, queue: P
     wait_for(at_rest, END_SECONDS)
 
 
-def _judge(
-    log: KafkaLog,
-    store: ClickHouseStore,
-    acknowledged: set[str],
-    phone: HttpService,
-    codes: dict[str, int],
-    kills: int,
-) -> Verdict:
-    faults = [f"{name} ended with {code}" for name, code in codes.items() if code]
+def _judge(log: KafkaLog, store: ClickHouseStore, acknowledged: set[str], queue: Path, phone: HttpService) -> Verdict:
     sent = Counter(decode_event(record.value).event_id for record in records(log, TABLE_EVENTS))
-    faults += [f"missing: {event_id}" for event_id in acknowledged - sent.keys()]
+    faults = [f"missing: {event_id}" for event_id in acknowledged - sent.keys()]
     found, expected = facts(log), facts_of_the_pure_fold(log, FoldSettings())
     faults += [
         f"{topic} of {table}: {len(found[topic].get(table, []))} facts, and the pure fold gives {len(values)}"
@@ -257,19 +299,18 @@ def _judge(
     stored = _stored(store)
     wanted = {VIEWS[kind]: count for kind, count in _final(found).items()} | {VIEWS["event"]: len(sent)}
     faults += [f"{view}: {stored[view]} rows of {count}" for view, count in wanted.items() if stored[view] != count]
-    alerts, untold = _untold(found, phone)
-    faults += [f"nobody was told: {text}" for text in untold]
+    people = told.judge(found, queue, phone.received)
     counts = {
-        "kills": kills,
         "events acknowledged": len(acknowledged),
         "events in the log": len(sent),
         "of these twice": sum(count > 1 for count in sent.values()),
         "facts": sum(len(values) for tables in found.values() for values in tables.values()),
         "rows": sum(stored.values()),
-        "alerts to tell": alerts,
-        "messages told": len(phone.received),
+        "alerts to tell": people.due,
+        "of these in summaries": people.in_summaries,
+        "messages that came": people.received,
     }
-    return Verdict(counts, faults)
+    return Verdict(counts, faults + people.faults)
 
 
 def _final(found: Facts) -> dict[str, int]:
@@ -287,22 +328,6 @@ def _final(found: Facts) -> dict[str, int]:
 
 def _stored(store: ClickHouseStore) -> dict[str, int]:
     return {view: int(store.query(f"SELECT count() FROM {view}", fmt="TabSeparated")) for view in VIEWS.values()}
-
-
-def _untold(found: Facts, phone: HttpService) -> tuple[int, list[str]]:
-    """Return how many alerts had to be told as they are, and those that weren't."""
-    revised = Counter[str]()
-    alerts: dict[str, AlertFact] = {}
-    for values in found[FACT_TOPICS["alert"]].values():
-        for value in values:
-            alert = cast(AlertFact, decode_fact(value))
-            revised[alert.alert_id] += 1
-            alerts[alert.alert_id] = alert
-    told = {(one.title, one.message) for one in phone.received}
-    # Of one that was revised the message may have said either.
-    as_they_are = [alert for alert in alerts.values() if revised[alert.alert_id] == 1 and alert.severity == "critical"]
-    messages = [render(alert, "raised", "en", timedelta(hours=8)) for alert in as_they_are if alert.status == "raised"]
-    return len(messages), [f"{one.title}: {one.body}" for one in messages if (one.title, one.body) not in told]
 
 
 def _floor(seed: int, seconds: float, events_per_second: int) -> FloorSettings:
@@ -327,8 +352,8 @@ def _write_config(
         f"properties = {{{properties}}}\n"
         f'[store]\nurl = "{store}"\nuser = "filler"\npassword = "${{STORE_PASSWORD}}"\n'
         f"[monitoring]\nport = 0\n[notifications]\nstale_after_seconds = 86400\nretry_first_seconds = 1\n"
-        f'[[notifications.routes]]\nname = "boss"\nurls = ["json://127.0.0.1:{phone}/alerts"]\n'
-        f'minimum_severity = "critical"\nlanguages = "en"\nalerts_per_ten_minutes = 1000\n{tables}'
+        f'[[notifications.routes]]\nname = "{told.ROUTE}"\nurls = ["json://127.0.0.1:{phone}/alerts"]\n'
+        f'minimum_severity = "info"\nlanguages = "en"\nalerts_per_ten_minutes = 1000\nsummary_seconds = 10\n{tables}'
     )
     return file
 
@@ -347,11 +372,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.simulation.soak", description=__doc__)
     parser.add_argument("--seconds", type=float, default=600.0)
     parser.add_argument("--events-per-second", type=int, default=500)
+    parser.add_argument("--brokers", type=int, default=3, choices=(1, 3), help="one of three is killed now and then")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--folder", type=Path, help="where to work, instead of the system's folder of temporary files")
     arguments = parser.parse_args()
-    # That tables find no gateway now and then is what this is about.
+    # That tables find no gateway now and then, and the judge no broker, is what this is about.
     configure_logs(logging.ERROR)
+    logging.getLogger("processors.logs.kafka").setLevel(logging.CRITICAL)
     begun = time.monotonic()
 
     def say(text: str) -> None:
@@ -359,7 +386,8 @@ def main() -> int:
         sys.stdout.flush()
 
     with tempfile.TemporaryDirectory(prefix="pitwatch-soak-", dir=arguments.folder) as folder:
-        verdict = soak(Path(folder), arguments.seconds, arguments.events_per_second, arguments.seed, say)
+        speed, brokers = arguments.events_per_second, arguments.brokers
+        verdict = soak(Path(folder), arguments.seconds, speed, arguments.seed, say, brokers)
     for name, count in verdict.counts.items():
         say(f"{count:>10,} {name}")
     for fault in verdict.faults[:50]:
