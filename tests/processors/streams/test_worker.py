@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, cast
 
+import msgspec
 import pytest
 
 from processors.live.windows import Windows
@@ -249,6 +250,36 @@ def test_workers_share_the_tables_and_take_over_from_one_that_is_killed(
         shows(right, played)
         assert right.stop() == 0
     assert len(silences(log)) == 1
+
+
+def test_worker_that_takes_tables_over_knows_what_was_told(
+    cluster: Cluster, log: KafkaLog, played: Played, service: HttpService, tmp_path: Path
+) -> None:
+    """Its own send queue is empty; what another told of is in the log."""
+    stands, ends = played.alert(status="raised"), played.alert(status="raised")
+    with WorkerProcess(write_config(tmp_path / "gone", cluster, telling(service))) as gone:
+        played.publish(log, stands, ends)
+        assert service.wait_for(2, 60)
+        gone.wait_for(lambda: worked_off(log), "the end of the topics")
+        gone.kill()
+    played.publish(log, _revised(stands, seat=2), _revised(ends, status="corrected"))
+    with WorkerProcess(write_config(tmp_path / "heir", cluster, telling(service))) as heir:
+        heir.wait_for(lambda: worked_off(log), "the end of the topics")
+        heir.wait_for(lambda: read_status(tmp_path / "heir" / "data" / FILE_NAME).sent > 0, "a message")
+        assert heir.stop() == 0
+    queue = read_status(tmp_path / "heir" / "data" / FILE_NAME)
+    assert (queue.sent, queue.pending, queue.collapsed) == (1, 0, 0)
+    *raised, ended = service.received
+    assert len(raised) == 2
+    assert _name(ends) in ended.message
+
+
+def _name(alert: Any) -> str:  # noqa: ANN401 - an alert's twin
+    return str(alert.text_en)
+
+
+def _revised(alert: Any, **changes: object) -> Fact:  # noqa: ANN401 - an alert's twin
+    return cast(Fact, msgspec.structs.replace(alert, revision=alert.revision + 1, **changes))
 
 
 def test_silence_comes_round_to_people_through_the_fold(
