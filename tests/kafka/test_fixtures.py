@@ -2,6 +2,7 @@
 
 import json
 import os
+import select
 import subprocess
 import sys
 from pathlib import Path
@@ -14,7 +15,7 @@ from tests.kafka import fixtures
 from tests.kafka.broker import is_heard
 from tests.kafka.fixtures import GIVEN, MANDATORY, answering, need_broker
 from tests.kafka.jars import KafkaNotToBeHad
-from tests.kafka.programs import wait_for
+from tests.kafka.programs import PATIENCE_SECONDS, wait_for
 from tests.kafka.serve import Address
 
 NONE = "a Kafka broker takes java and mvn, which this machine doesn't have"
@@ -31,6 +32,8 @@ from uuid import uuid4
 import pytest
 from confluent_kafka.admin import AdminClient, NewTopic
 
+from tests.kafka.programs import running
+
 
 def test_shared(kafka):
     admin = AdminClient({"bootstrap.servers": kafka.bootstrap})
@@ -46,9 +49,11 @@ def test_own(fixture, request):
 @pytest.mark.skipif("KEPT_IN" not in os.environ, reason="until it is killed")
 def test_kept(kafka, kafka_alone):
     written = Path(os.environ["KEPT_IN"])
-    written.with_suffix(".part").write_text(json.dumps([kafka.bootstrap, kafka_alone.bootstrap]))
-    written.with_suffix(".part").rename(written)
-    threading.Event().wait()
+    with running("gateway", first="import threading; threading.Event().wait(); ") as program:
+        told = [[kafka.bootstrap, kafka_alone.bootstrap], program.process.pid]
+        written.with_suffix(".part").write_text(json.dumps(told))
+        written.with_suffix(".part").rename(written)
+        threading.Event().wait()
 """
 
 
@@ -144,7 +149,7 @@ class TestNoBrokerToBeHad:
         assert "export CI=true\n" in (REPOSITORY / ".ci" / "run").read_text()
 
 
-def test_run_that_is_killed_leaves_no_broker_behind(tmp_path: Path, uses: Path) -> None:
+def test_run_that_is_killed_leaves_nothing_behind(tmp_path: Path, uses: Path) -> None:
     need_broker()
     kept = tmp_path / "kept"
     run = subprocess.Popen(
@@ -157,9 +162,15 @@ def test_run_that_is_killed_leaves_no_broker_behind(tmp_path: Path, uses: Path) 
     try:
         wait_for(lambda: kept.exists() or run.poll() is not None)
         assert run.poll() is None
-        addresses = json.loads(kept.read_text())
-        assert all(is_heard(one) for one in addresses)
+        brokers, program = json.loads(kept.read_text())
+        assert all(is_heard(one) for one in brokers)
+        # Readable as soon as the process has ended, whoever is to bury it.
+        ended = os.pidfd_open(program)
     finally:
         run.kill()
         run.wait()
-    wait_for(lambda: not any(is_heard(one) for one in addresses))
+    try:
+        assert select.select([ended], [], [], PATIENCE_SECONDS)[0]
+    finally:
+        os.close(ended)
+    wait_for(lambda: not any(is_heard(one) for one in brokers))
