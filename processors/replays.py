@@ -23,7 +23,7 @@ from processors.store.sink import group_of
 from processors.table_folds import GROUP, MARK, RECORDS_PER_READ
 from schemas.errors import PitwatchError
 from schemas.facts import FACT_KINDS, Fact
-from schemas.log import EventLog, Position
+from schemas.log import EventLog, Fenced, Position
 from schemas.revisions import first_revision
 from schemas.topics import FACT_TOPICS, TABLE_EVENTS
 from schemas.wire import encode
@@ -70,8 +70,8 @@ class WrittenLog(EventLog, Protocol):
 def begin_replay(log: SharedLog, now: datetime, patience_seconds: float = JOIN_SECONDS) -> Begun:
     """Put the group's places back to the first event and its tables' folds to nothing, together or not at all.
 
-    Joins the group for it. Raises `ReplayRefused` while a worker has a partition, `Fenced` where one has joined
-    meanwhile, and `LogUnavailable`; nothing was done then.
+    Joins the group for it. Raises `ReplayRefused` while a worker has a partition, or where one has joined meanwhile,
+    and `LogUnavailable`; nothing was done then.
     """
     partitions = list(log.partitions(TABLE_EVENTS))
     member = log.join(GROUP, [TABLE_EVENTS])
@@ -86,6 +86,10 @@ def begin_replay(log: SharedLog, now: datetime, patience_seconds: float = JOIN_S
             member.poll(LOOK_SECONDS)
         log.claim(GROUP)
         return _start_over(log, member, partitions, now)
+    except Fenced as error:
+        raise ReplayRefused(
+            f"a reconstruct worker has joined meanwhile ({error}). Stop it, and begin again; nothing was changed"
+        ) from error
     finally:
         member.leave()
 

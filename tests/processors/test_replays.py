@@ -20,7 +20,8 @@ from processors.settings import StoreSettings
 from processors.store.clickhouse import ClickHouseStore
 from processors.store.sink import Sink
 from processors.table_folds import SnapshotsLost
-from schemas.log import LogUnavailable
+from schemas.errors import PitwatchError
+from schemas.log import Fenced, LogError, LogUnavailable
 from schemas.revisions import COUNTED, first_revision
 from schemas.topics import FACT_TOPICS, TABLE_EVENTS
 from schemas.wire import decode_fact, encode
@@ -54,7 +55,7 @@ class ReplayLog(SqliteLog):
 
     others_until = 0
     member: Member | None = None
-    fails = False
+    fails: LogError | None = None
 
     def partitions(self, topic: str) -> Sequence[int]:
         waits = self.member is not None and topic == TABLE_EVENTS and self.member.polls < self.others_until
@@ -69,8 +70,8 @@ class ReplayLog(SqliteLog):
     def transaction(self, group: str) -> Iterator[CollectedTransaction]:
         with super().transaction(group) as transaction:
             yield transaction
-            if self.fails:
-                raise LogUnavailable("no broker answers")
+            if self.fails is not None:
+                raise self.fails
 
     def written(self, topic: str, partition: int) -> int:
         return self.end(topic, partition)
@@ -154,12 +155,20 @@ def test_worker_that_is_still_there_is_waited_for_and_then_refused(log: ReplayLo
     assert log.position(GROUP, TABLE_EVENTS, 0) == fold_again
 
 
-def test_replay_that_cant_be_written_changes_nothing(log: ReplayLog) -> None:
+@pytest.mark.parametrize(
+    ("fails", "raised"),
+    [(LogUnavailable("no broker answers"), LogUnavailable), (Fenced("another has it"), ReplayRefused)],
+)
+def test_replay_that_cant_be_written_changes_nothing(
+    log: ReplayLog, fails: LogError, raised: type[PitwatchError]
+) -> None:
     fold(log)
     before = log.position(GROUP, TABLE_EVENTS, 0), dict(log.states(GROUP))
-    log.fails = True
-    with pytest.raises(LogUnavailable):
+    log.fails = fails
+    with pytest.raises(raised):
         begin_replay(log, BEGUN)
+    assert log.member is not None
+    assert log.member.left
     assert (log.position(GROUP, TABLE_EVENTS, 0), dict(log.states(GROUP))) == before
 
 

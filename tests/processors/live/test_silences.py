@@ -271,6 +271,27 @@ def test_little_is_kept_of_a_long_evening(watch: Watch) -> None:
     assert watch.table.is_open
 
 
+def test_late_events_have_their_places_among_the_others(watch: Watch) -> None:
+    for seq in (1, 4, 2, 3, 2):
+        watch.hear(seq, "table_closed" if seq == 3 else "table_opened")
+    assert [(run.opens, run.numbers) for run in watch.table.openings.runs] == [
+        (True, [(1, 1), (1, 2)]),
+        (False, [(1, 3)]),
+        (True, [(1, 4)]),
+    ]
+    watch.hear(5, **retraction("BAC-01:1:4"))
+    assert not watch.table.is_open
+
+
+def test_what_comes_later_than_all_that_is_kept_is_passed_over(watch: Watch) -> None:
+    for seq in range(10, 10 + RUNS):
+        watch.hear(seq, "table_closed" if seq % 2 else "table_opened")
+    kept = watch.table.openings.runs
+    watch.hear(9, "table_closed")
+    assert watch.table.openings.runs == kept
+    assert len(kept) == RUNS
+
+
 def test_state_of_an_older_version_is_gone_on_with() -> None:
     watch = Watch()
     old = {"last": (1, 5), "is_open": True, "standing": (1, 3), "heard_at": START, "last_at": START}
