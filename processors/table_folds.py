@@ -19,7 +19,7 @@ from processors.reconstruct.fold import FoldSettings, TableFold
 from schemas.errors import PitwatchError
 from schemas.facts import Fact
 from schemas.log import MAX_MESSAGE_BYTES, EventLog, Record, Transaction
-from schemas.revisions import AS_THEY_CAME
+from schemas.revisions import AS_THEY_CAME, next_first_revision
 from schemas.topics import TABLE_EVENTS
 
 GROUP: Final = "reconstruct"
@@ -194,7 +194,8 @@ class TableFolds:
     def _restore(self, table_id: str, partition: int, snapshot: bytes) -> tuple[int, int]:
         """Take a fold up from its snapshot; return the offset from which on it is to be folded, and what it counted.
 
-        The offset is the beginning where the snapshot can't be read.
+        The offset is the beginning where the snapshot can't be read. What the fold then tells counts on above all that
+        was told before: it may not count as often as another version did.
         """
         stored: StoredFold | None = None
         try:
@@ -203,7 +204,7 @@ class TableFolds:
         except UnreadableSnapshot as error:
             _logger.warning("snapshot_unreadable", table_id=table_id, error=str(error), action="folding all its events")
             first = AS_THEY_CAME if stored is None else stored.first_revision
-            self._keep(table_id, TableFold(table_id, self._settings), partition, first)
+            self._keep(table_id, TableFold(table_id, self._settings), partition, next_first_revision(first))
             self._saved_at[table_id] = 0
             return 0, 0 if stored is None else stored.tables
         self._saved_at[table_id] = stored.offset

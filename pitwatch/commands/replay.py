@@ -1,7 +1,7 @@
 """`pitwatch replay`: every fact once more from the log, to compare with the store or to take its place."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Final, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Final, NamedTuple, cast
 
 import msgspec
 import typer
@@ -12,6 +12,7 @@ from pitwatch.workplace import ConfigOption, DataOption, settings_for
 from processors.reconstruct.fold import FoldSettings, TableFold
 from schemas.facts import FACT_KEYS, FACT_KINDS, Fact
 from schemas.log import EventLog
+from schemas.revisions import counted
 from schemas.topics import FACT_TOPICS, TABLE_EVENTS
 
 if TYPE_CHECKING:
@@ -139,7 +140,10 @@ def stored_tables(store: "Store") -> set[str]:
 
 
 def compare(log: Facts, store: Facts) -> Iterator[Difference]:
-    """Yield everything in which the store's facts differ from the log's, revisions and places included."""
+    """Yield everything in which the store's facts differ from the log's, revisions and places included.
+
+    Revisions as their folds counted them: one that had to begin anew counts on from a higher number.
+    """
     for kind in FACT_KINDS:
         ours, theirs = log.get(kind, {}), store.get(kind, {})
         for key in sorted(ours.keys() | theirs.keys(), key=str):
@@ -147,8 +151,14 @@ def compare(log: Facts, store: Facts) -> Iterator[Difference]:
                 yield Difference(kind, key, "fact", "missing", "present")
             elif key not in ours:
                 yield Difference(kind, key, "fact", "present", "missing")
-            elif ours[key] != theirs[key]:
-                yield from _fields(kind, key, theirs[key], ours[key])
+            elif ours[key] != (stored := as_counted(theirs[key])):
+                yield from _fields(kind, key, stored, ours[key])
+
+
+def as_counted(fact: Fact) -> Fact:
+    """Return a fact with the revision that its fold counted."""
+    row = cast(msgspec.Struct, fact)
+    return cast(Fact, msgspec.structs.replace(row, revision=counted(fact.revision)))
 
 
 def _fields(kind: str, key: FactKey, store: Fact, log: Fact) -> Iterator[Difference]:

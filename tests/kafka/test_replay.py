@@ -10,10 +10,9 @@ from itertools import islice
 from pathlib import Path
 from typing import cast
 
-import msgspec
 import pytest
 
-from pitwatch.commands.replay import Facts, fold_table, stored_facts
+from pitwatch.commands.replay import Facts, as_counted, fold_table, stored_facts
 from processors.logs.kafka import KafkaLog
 from processors.logs.kafka_opening import open_kafka_log
 from processors.notify.notifier import Notifier
@@ -24,7 +23,7 @@ from processors.settings import KafkaSettings
 from processors.store.clickhouse import ClickHouseStore
 from processors.store.sink import TOPICS
 from producers.simulator import Telemetry, mixed_floor, simulate
-from schemas.facts import AlertFact, BetFact, Fact
+from schemas.facts import AlertFact, BetFact
 from schemas.topics import TABLE_EVENTS
 from schemas.wire import encode
 from tests.kafka.broker import Cluster
@@ -131,18 +130,12 @@ def fresh(log: KafkaLog) -> dict[str, Facts]:
 
 def shown(store: ClickHouseStore, tables: dict[str, Facts]) -> dict[str, Facts]:
     """Return the facts of these tables in the store, with revisions as a fold counts them."""
-    return {table: _counted(stored_facts(store, table)) for table in tables}
-
-
-def _counted(facts: Facts) -> Facts:
-    # Two replays are at least so far apart, and no fold counts so far.
-    first = min((fact.revision for kind in facts.values() for fact in kind.values()), default=0)
     return {
-        kind: {
-            key: cast(Fact, msgspec.structs.replace(cast(msgspec.Struct, fact), revision=fact.revision - first))
-            for key, fact in found.items()
+        table: {
+            kind: {key: as_counted(fact) for key, fact in found.items()}
+            for kind, found in stored_facts(store, table).items()
         }
-        for kind, found in facts.items()
+        for table in tables
     }
 
 

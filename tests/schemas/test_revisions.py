@@ -5,27 +5,28 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schemas.revisions import AS_THEY_CAME, COUNTED, first_revision, replay_begun
+from schemas.revisions import AS_THEY_CAME, COUNTED, counted, first_revision, next_first_revision, replay_begun
 
 MOMENTS = st.integers(0, 7_000_000_000_000_000).map(
     lambda microseconds: datetime(2026, 1, 1, tzinfo=UTC) + timedelta(microseconds=microseconds)
 )
 
 
-@given(st.lists(MOMENTS, min_size=1))
-def test_each_replay_is_above_all_that_was_told_before(begun: list[datetime]) -> None:
+@given(st.lists(MOMENTS, min_size=1), st.integers(0, COUNTED - 1))
+def test_each_telling_is_above_all_that_was_told_before(begun: list[datetime], revisions: int) -> None:
     newest = AS_THEY_CAME
     for moment in begun:
-        first = first_revision(moment, newest)
-        assert first >= newest + COUNTED
-        newest = first
+        for first in (next_first_revision(newest), first_revision(moment, next_first_revision(newest))):
+            assert first >= newest + COUNTED
+            assert counted(first + revisions) == revisions
+            newest = first
 
 
 @given(MOMENTS, st.integers(0, COUNTED - 1))
 def test_a_replays_revision_tells_when_it_was_begun(begun: datetime, revisions: int) -> None:
     told = replay_begun(first_revision(begun) + revisions)
     assert told is not None
-    assert begun <= told < begun + timedelta(seconds=1)
+    assert begun < told <= begun + timedelta(seconds=1)
 
 
 def test_facts_that_were_told_as_they_came_are_of_no_replay() -> None:
