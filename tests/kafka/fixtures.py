@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import pytest
 from confluent_kafka import KafkaException
-from confluent_kafka.admin import AdminClient
+from confluent_kafka.admin import AdminClient, ConfigResource, ResourceType
 
 from tests.kafka.broker import Cluster, silent
 from tests.kafka.jars import KafkaNotToBeHad, kafka_jars
@@ -46,6 +46,20 @@ def answering(bootstrap: str) -> Address:
         # One that was named is meant to be used: its absence is a failure, never a reason to skip.
         pytest.fail(f"{GIVEN} names {bootstrap}, and no broker answers there: {error}", pytrace=False)
     return Address(bootstrap)
+
+
+def need_sessions_of(milliseconds: int, broker: Address) -> None:
+    """Skip the test where the broker that was given keeps a worker that stalled for longer than that."""
+    if broker.sasl_bootstrap is not None:
+        return  # Ours takes what tests ask for.
+    admin = AdminClient({"bootstrap.servers": broker.bootstrap}, logger=silent)
+    node = str(next(iter(admin.list_topics(timeout=_ANSWER_SECONDS).brokers)))
+    (described,) = admin.describe_configs([ConfigResource(ResourceType.BROKER, node)]).values()
+    shortest = int(described.result()["group.min.session.timeout.ms"].value)
+    if shortest > milliseconds:
+        pytest.skip(
+            f"the broker of {GIVEN} has group.min.session.timeout.ms={shortest}, and this test needs {milliseconds}"
+        )
 
 
 @pytest.fixture(scope="session")

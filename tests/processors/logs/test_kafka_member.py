@@ -11,12 +11,18 @@ from processors.logs.kafka import KafkaLog
 from processors.logs.kafka_member import Change, KafkaMember, Partition
 from schemas.log import Fenced, LogClosed, LogError, Position
 from tests.contract.reading import PATIENCE_SECONDS, TABLES, all_records, by_key, pairs
+from tests.kafka.fixtures import need_sessions_of
 from tests.kafka.serve import Address
 from tests.processors.logs.kafka_logs import OpenKafkaLog, kafka_logs, make_topic
 
 PARTITIONS = 6
 
-QUICKLY_GIVEN_UP = {"session.timeout.ms": "1000", "heartbeat.interval.ms": "200", "max.poll.interval.ms": "1000"}
+SESSION_MS = 1_000
+QUICKLY_GIVEN_UP = {
+    "session.timeout.ms": f"{SESSION_MS}",
+    "heartbeat.interval.ms": "200",
+    "max.poll.interval.ms": f"{SESSION_MS}",
+}
 """Properties of a worker whose group doesn't wait for it: it must poll every second."""
 
 
@@ -227,8 +233,9 @@ class Worker(NamedTuple):
 
 class TestFencing:
     @pytest.fixture
-    def worker(self, open_log: OpenKafkaLog, topic: str, group: str) -> Worker:
+    def worker(self, kafka: Address, open_log: OpenKafkaLog, topic: str, group: str) -> Worker:
         """A worker that owned all partitions and stalled, while another took them over and went on."""
+        need_sessions_of(SESSION_MS, kafka)
         log = open_log(properties=QUICKLY_GIVEN_UP)
         member = log.join(group, [topic])
         poll_until(PARTITIONS, member, topic=topic)
