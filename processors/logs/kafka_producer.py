@@ -121,8 +121,11 @@ class Appender:
                     if time.monotonic() > deadline:
                         raise KafkaException(KafkaError(KafkaError._QUEUE_FULL))
             except KafkaException as exception:
-                # Nothing behind it is sent either, so that what is appended is at least in order.
-                reports.give_up(error_of(exception), len(messages) - index)
+                error = error_of(exception)
+                # Nothing behind it is sent either, so that what is appended is at least in order. Why a producer takes
+                # nothing any more, only who polls it is told, and gives all of it up.
+                if error.code() != KafkaError._FATAL:
+                    reports.give_up(error, len(messages) - index)
                 break
         self._awaited.set()
 

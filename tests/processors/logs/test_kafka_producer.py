@@ -33,7 +33,7 @@ class ScriptedProducer:
         self.reports.append(on_delivery)
 
     def poll(self, seconds: float) -> int:
-        if self.breakdown is not None and self.reports:
+        if self.breakdown is not None and (self.reports or self.refusal):
             raise self.breakdown
         reports, self.reports = self.reports, []
         for report in reports:
@@ -72,6 +72,16 @@ def test_a_full_queue_is_waited_for(clients: ScriptedClients, appender: Appender
     clients.producers[0].room = 3
     places = appender.append("t", messages(20))
     assert [place.offset for place in places] == list(range(20))
+
+
+def test_a_producer_that_broke_a_moment_ago_says_why(clients: ScriptedClients, appender: Appender) -> None:
+    """It refuses whatever it is given without a reason, which only who polls it is told, once."""
+    broken = clients.producers[0]
+    broken.breakdown = KafkaException(KafkaError(KafkaError.CLUSTER_AUTHORIZATION_FAILED, "no idempotent writes"))
+    broken.refusal = KafkaException(KafkaError(KafkaError._FATAL))
+    with pytest.raises(LogUnavailable, match="2 of 2 messages to t: this user may not do that"):
+        appender.append("t", messages(2))
+    assert len(appender.append("t", messages(2))) == 2
 
 
 def test_a_message_that_is_refused_stops_what_is_behind_it(clients: ScriptedClients, appender: Appender) -> None:
