@@ -84,6 +84,7 @@ def begin_replay(log: SharedLog, now: datetime, patience_seconds: float = JOIN_S
                     " begin again; nothing was changed"
                 )
             member.poll(LOOK_SECONDS)
+        _check_beginnings(log, partitions)
         log.claim(GROUP)
         return _start_over(log, member, partitions, now)
     except Fenced as error:
@@ -92,6 +93,17 @@ def begin_replay(log: SharedLog, now: datetime, patience_seconds: float = JOIN_S
         ) from error
     finally:
         member.leave()
+
+
+def _check_beginnings(log: EventLog, partitions: Sequence[int]) -> None:
+    """Raise `ReplayRefused` where events of the beginning are gone: their facts would be taken back at the end."""
+    for partition in partitions:
+        first = log.read(TABLE_EVENTS, partition, 0, 1)
+        if first and first[0].offset > 0:
+            raise ReplayRefused(
+                f"the events below offset {first[0].offset} in partition {partition} of {TABLE_EVENTS} are gone, so what"
+                " came of them can't be told again, and would be taken back. Nothing was changed"
+            )
 
 
 def _start_over(log: EventLog, member: Membership, partitions: Sequence[int], now: datetime) -> Begun:

@@ -124,6 +124,18 @@ def test_replay_puts_everything_back_to_the_first_event(log: ReplayLog) -> None:
     assert revisions(log) == {0, begun.first_revision // COUNTED}
 
 
+def test_replay_is_refused_where_events_were_forgotten(log: ReplayLog) -> None:
+    """What came of them could not be told again, and would be taken back at the end."""
+    fold(log)
+    log.drop_before(TABLE_EVENTS, 7)
+    before = log.position(GROUP, TABLE_EVENTS, 0), dict(log.states(GROUP))
+    with pytest.raises(ReplayRefused, match="events below offset 7 in partition 0 of table-events are gone"):
+        begin_replay(log, BEGUN)
+    assert (log.position(GROUP, TABLE_EVENTS, 0), dict(log.states(GROUP))) == before
+    assert log.member is not None
+    assert log.member.left
+
+
 def test_second_replay_is_above_the_first_whatever_the_clock(log: ReplayLog) -> None:
     fold(log)
     first = begin_replay(log, BEGUN).first_revision
