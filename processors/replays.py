@@ -101,8 +101,8 @@ def _check_beginnings(log: EventLog, partitions: Sequence[int]) -> None:
         first = log.read(TABLE_EVENTS, partition, 0, 1)
         if first and first[0].offset > 0:
             raise ReplayRefused(
-                f"the events below offset {first[0].offset} in partition {partition} of {TABLE_EVENTS} are gone, so what"
-                " came of them can't be told again, and would be taken back. Nothing was changed"
+                f"the events below offset {first[0].offset} in partition {partition} of {TABLE_EVENTS} are gone, so"
+                " what came of them can't be told again, and would be taken back. Nothing was changed"
             )
 
 
