@@ -1,18 +1,14 @@
 """`pitwatch gateway` on a real broker: what it acknowledged is in the log, and the floor is configured before it."""
 
 import signal
-from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
 import httpx
-import pytest
 
 from processors.logs.kafka import KafkaLog
-from processors.logs.kafka_opening import open_kafka_log
 from processors.logs.sqlite import LOG_FILE, SqliteLog
-from processors.settings import KafkaSettings
 from producers.gateway.auth import MintedToken, mint_token
 from producers.outbox import Outbox
 from producers.publisher import Publisher
@@ -22,24 +18,12 @@ from schemas.events import RoundOpened
 from schemas.log import EventLog
 from schemas.topics import TABLE_EVENTS
 from schemas.wire import decode_event
-from tests.kafka.broker import Cluster, free_ports
-from tests.kafka.programs import PATIENCE_SECONDS, Program, make_topics, records, running, wait_for
+from tests.kafka.broker import free_ports
+from tests.kafka.programs import PATIENCE_SECONDS, Program, records, running, wait_for
 from tests.pitwatch.command_line import ndjson
 from tests.producers.table import event
 
 PARTITIONS = 3
-
-
-@pytest.fixture(scope="module")
-def bootstrap(kafka_alone: Cluster) -> str:
-    make_topics(kafka_alone.bootstrap, PARTITIONS)
-    return kafka_alone.bootstrap
-
-
-@pytest.fixture(scope="module")
-def log(bootstrap: str) -> Iterator[KafkaLog]:
-    with open_kafka_log(KafkaSettings(bootstrap=bootstrap, worker_id="tests")) as opened:
-        yield opened
 
 
 class Floor:

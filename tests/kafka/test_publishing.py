@@ -1,37 +1,22 @@
 """A table's outbox goes into whichever log the settings name: nothing changes from one to the other but these."""
 
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from pitwatch.publishing import OUTBOXES, Desk, UnknownTable, publishing
-from processors.logs.kafka_opening import open_kafka_log
 from processors.logs.lock import DataDirectoryLocked, DataDirectoryUnusable
 from processors.logs.sqlite import LOG_FILE, SqliteLog
-from processors.settings import KafkaSettings
 from processors.settings_file import load_settings
 from schemas.events import Event, RoundOpened
 from schemas.log import EventLog
 from schemas.topics import TABLE_EVENTS
 from schemas.wire import decode_event
-from tests.kafka.broker import Cluster, free_ports
-from tests.kafka.programs import PATIENCE_SECONDS, make_topics, records
+from tests.kafka.broker import free_ports
+from tests.kafka.programs import PATIENCE_SECONDS, records
 
 PARTITIONS = 3
-
-
-@pytest.fixture(scope="module")
-def bootstrap(kafka_alone: Cluster) -> str:
-    make_topics(kafka_alone.bootstrap, PARTITIONS)
-    return kafka_alone.bootstrap
-
-
-@pytest.fixture(scope="module")
-def kafka_log(bootstrap: str) -> Iterator[EventLog]:
-    with open_kafka_log(KafkaSettings(bootstrap=bootstrap, worker_id="tests")) as opened:
-        yield opened
 
 
 def write(folder: Path, kafka: str, *tables: str) -> Path:
@@ -72,21 +57,21 @@ def a_table_at_work(config: Path, table: str) -> None:
 
 @pytest.mark.parametrize("which", ["Kafka", "the data directory"])
 def test_table_publishes_into_the_log_that_the_settings_name(
-    bootstrap: str, kafka_log: EventLog, tmp_path: Path, which: str
+    bootstrap: str, log: EventLog, tmp_path: Path, which: str
 ) -> None:
     table = f"W{len(which)}"
     a_table_at_work(write(tmp_path, on(bootstrap) if which == "Kafka" else "", table), table)
     assert (tmp_path / "data" / LOG_FILE).exists() == (which != "Kafka")
     if which == "Kafka":
-        found = sent(kafka_log, table)
+        found = sent(log, table)
     else:
-        with closing(SqliteLog(tmp_path / "data" / LOG_FILE)) as log:
-            found = sent(log, table)
+        with closing(SqliteLog(tmp_path / "data" / LOG_FILE)) as local:
+            found = sent(local, table)
     assert identities(found) == [(1, seq) for seq in range(1, 200)]
 
 
 def test_outbox_that_one_log_could_not_take_is_delivered_to_the_other(
-    bootstrap: str, kafka_log: EventLog, tmp_path: Path
+    bootstrap: str, log: EventLog, tmp_path: Path
 ) -> None:
     (port,) = free_ports(1)
     with publishing(load_settings(write(tmp_path, on(f"127.0.0.1:{port}"), "S1"))) as desks:
@@ -98,9 +83,9 @@ def test_outbox_that_one_log_could_not_take_is_delivered_to_the_other(
     with publishing(load_settings(write(tmp_path, on(bootstrap), "S1"))) as desks:
         play(desks["S1"], range(60, 70))
         assert desks["S1"].outbox.wait_until_delivered(PATIENCE_SECONDS)
-    with closing(SqliteLog(tmp_path / "data" / LOG_FILE)) as log:
-        first = sent(log, "S1")
-    then = sent(kafka_log, "S1")
+    with closing(SqliteLog(tmp_path / "data" / LOG_FILE)) as local:
+        first = sent(local, "S1")
+    then = sent(log, "S1")
     assert identities(first) == [(1, seq) for seq in range(1, 50)] + [(2, seq) for seq in range(1, 11)]
     assert identities(then) == [(3, seq) for seq in range(1, 11)]
     # Each boot says what went before it, wherever that is.

@@ -1,7 +1,6 @@
 """`pitwatch reconstruct` on a real broker: whoever is killed, stalls or joins, each fact is written once."""
 
 import signal
-from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack
 from itertools import islice
 from pathlib import Path
@@ -11,23 +10,20 @@ import pytest
 
 from processors.fold_snapshots import read_back
 from processors.logs.kafka import KafkaLog
-from processors.logs.kafka_opening import open_kafka_log
 from processors.reconstruct.fold import FoldSettings
 from processors.reconstruct_worker import TAKING_UP
 from processors.reconstructor import GROUP
-from processors.settings import KafkaSettings
 from processors.streams.watchdog import SHARING
 from producers.simulator import Telemetry, mixed_floor, simulate
 from schemas.topics import TABLE_EVENTS
 from schemas.wire import decode_event, encode
-from tests.kafka.broker import Cluster, free_ports
+from tests.kafka.broker import free_ports
 from tests.kafka.programs import (
     SESSION,
     Program,
     facts,
     facts_of_the_pure_fold,
     is_behind,
-    make_topics,
     records,
     running,
     wait_for,
@@ -39,18 +35,6 @@ PARTITIONS = 6
 TABLES = 12
 GAP_LIMIT_MS = 20_000
 FOLD = FoldSettings(gap_limit_ms=GAP_LIMIT_MS)
-
-
-@pytest.fixture(scope="module")
-def bootstrap(kafka_alone: Cluster) -> str:
-    make_topics(kafka_alone.bootstrap, PARTITIONS)
-    return kafka_alone.bootstrap
-
-
-@pytest.fixture(scope="module")
-def log(bootstrap: str) -> Iterator[KafkaLog]:
-    with open_kafka_log(KafkaSettings(bootstrap=bootstrap, worker_id="tests")) as opened:
-        yield opened
 
 
 @pytest.fixture

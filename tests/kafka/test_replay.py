@@ -14,20 +14,17 @@ import pytest
 
 from pitwatch.commands.replay import Facts, as_counted, fold_table, stored_facts
 from processors.logs.kafka import KafkaLog
-from processors.logs.kafka_opening import open_kafka_log
 from processors.notify.notifier import Notifier
 from processors.notify.recording import RecordingTransport
 from processors.reconstruct.fold import FoldSettings
 from processors.reconstructor import GROUP
-from processors.settings import KafkaSettings
 from processors.store.clickhouse import ClickHouseStore
 from processors.store.sink import TOPICS
 from producers.simulator import Telemetry, mixed_floor, simulate
 from schemas.facts import AlertFact, BetFact
 from schemas.topics import TABLE_EVENTS
 from schemas.wire import encode
-from tests.kafka.broker import Cluster
-from tests.kafka.programs import SESSION, Program, is_behind, make_topics, records, running, wait_for
+from tests.kafka.programs import SESSION, Program, is_behind, records, running, wait_for
 from tests.kafka.wrong_rule import INVENTED, MISSED
 from tests.pitwatch.store_server import Server, store_server
 from tests.processors.notify.samples import ManualClock, route, settings
@@ -39,18 +36,6 @@ EVENTS = 4_000
 GAP_LIMIT_MS = 20_000
 FOLD = FoldSettings(gap_limit_ms=GAP_LIMIT_MS)
 WRONG = "from tests.kafka.wrong_rule import put_in; put_in()\n"
-
-
-@pytest.fixture(scope="module")
-def bootstrap(kafka_alone: Cluster) -> str:
-    make_topics(kafka_alone.bootstrap, PARTITIONS)
-    return kafka_alone.bootstrap
-
-
-@pytest.fixture(scope="module")
-def log(bootstrap: str) -> Iterator[KafkaLog]:
-    with open_kafka_log(KafkaSettings(bootstrap=bootstrap, worker_id="tests")) as opened:
-        yield opened
 
 
 @pytest.fixture

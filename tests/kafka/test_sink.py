@@ -8,16 +8,14 @@ import httpx
 import pytest
 
 from processors.logs.kafka import KafkaLog
-from processors.logs.kafka_opening import open_kafka_log
-from processors.settings import KafkaSettings
 from processors.sink_worker import MOVING
 from processors.store.clickhouse import ClickHouseStore
 from processors.store.sink import TOPICS
 from processors.streams.watchdog import EXIT_STALLED, SHARING
 from schemas.wire import encode
 from tests.contract.store.stored_facts import fact
-from tests.kafka.broker import Cluster, free_ports
-from tests.kafka.programs import SESSION, Program, is_behind, make_topics, running, wait_for
+from tests.kafka.broker import free_ports
+from tests.kafka.programs import SESSION, Program, is_behind, running, wait_for
 from tests.pitwatch.store_server import Server, store_server
 
 PARTITIONS = 3
@@ -32,18 +30,6 @@ HANGS = (
 
 BLIND = "import processors.store.sink as s; s.Sink.step = lambda self: 0\n"
 """Takes part in its group and moves nothing, as if its client fetched nothing more."""
-
-
-@pytest.fixture(scope="module")
-def bootstrap(kafka_alone: Cluster) -> str:
-    make_topics(kafka_alone.bootstrap, PARTITIONS)
-    return kafka_alone.bootstrap
-
-
-@pytest.fixture(scope="module")
-def log(bootstrap: str) -> Iterator[KafkaLog]:
-    with open_kafka_log(KafkaSettings(bootstrap=bootstrap, worker_id="tests")) as opened:
-        yield opened
 
 
 @pytest.fixture(scope="module")
