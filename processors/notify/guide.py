@@ -58,7 +58,7 @@ GUIDE: Final[dict[str, Guidance]] = {
     "winning_bet_unpaid": Guidance(
         "A bet that won got nothing before the round was closed.",
         "Pay it, and note it on the alert. The patron may have left: keep the recording. A payout that the table sends"
-        " after the round's end is in the dead letters.",
+        " before the next round ends makes the alert a corrected one.",
     ),
     "losing_stake_not_collected": Guidance(
         "A bet that lost kept its stake on the layout, whole or in part.",
