@@ -69,7 +69,10 @@ ALERTS: Final[dict[str, AlertKind]] = {
         "Losing {bet} not collected: due {expected}, collected {actual}",
     ),
     "stake_wrongly_collected": AlertKind(
-        "serious", "17", "未輸之注 {bet} 被收 {actual}", "{bet} collected {actual} though it did not lose"
+        "serious",
+        "17",
+        "{bet} 多收：應收 {expected}，實收 {actual}",
+        "{bet} over-collected: due {expected}, collected {actual}",
     ),
     "commission_missing": AlertKind("serious", "18", "漏收佣金：應收 {expected}", "Commission missing: due {expected}"),
     "commission_wrong": AlertKind(
