@@ -10,7 +10,7 @@ from typing import Final, TypeVar
 
 from processors.reconstruct.closing import dues_of, hands_of, outcome_of
 from processors.reconstruct.money import Deviation, deviations, falls_short, judge_void, put_right, tell
-from processors.reconstruct.rows import Settled, Totals, count_again, emit_bets, emit_round
+from processors.reconstruct.rows import Settled, count_again, emit_bets, emit_round
 from processors.reconstruct.state import BetState, FinishedRound, RoundState
 from processors.reconstruct.table import Table
 from processors.rules.settlement import VOIDED, Due
@@ -47,23 +47,19 @@ def move_afterwards(table: Table, event: E, finished: FinishedRound, move: Move[
     """
     play, at = finished.play, finished.closed_at
     with table.turned_back(finished):
-        before, alerts = _sums(table, finished), len(play.raised)
+        seen = hands_of(play)
+        settled = dues_of(table, play, seen)
+        before, alerts = emit_bets(table, at, play, settled, only=""), len(play.raised)
+        # Moves no stake and no card: what was due stays.
         move(table, event, play)
-        settled = dues_of(table, play, hands_of(play))
-        if _is_by_the_rules(table, event, finished, settled):
-            emit_bets(table, at, play, settled, event.bet_id)
-        else:
+        changed: str | None = event.bet_id
+        if not _is_by_the_rules(table, event, finished, settled):
             play.rules_known = False
-            emit_bets(table, at, play, dues_of(table, play, hands_of(play)))
-        now = _sums(table, finished)
-        emit_round(table, at, hands_of(play), outcome_of(play, hands_of(play)), now)
+            settled, changed = [(bet, None) for bet, _ in settled], None
+        now = emit_bets(table, at, play, settled, changed)
+        emit_round(table, at, seen, outcome_of(play, seen), now)
         count_again(table, event.occurred_at, finished, before, now, len(play.raised) - alerts)
     _clear_layout(table, event, play)
-
-
-def _sums(table: Table, finished: FinishedRound) -> Totals:
-    play = finished.play
-    return emit_bets(table, finished.closed_at, play, dues_of(table, play, hands_of(play)), only="")
 
 
 def _is_by_the_rules(table: Table, event: BetEvent, finished: FinishedRound, settled: list[Settled]) -> bool:
