@@ -11,9 +11,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from datetime import datetime
-from typing import Final, NamedTuple, Protocol, cast
-
-import msgspec
+from typing import Final, NamedTuple, Protocol
 
 from processors.fold_snapshots import StoredFold, UnreadableSnapshot, blank, read_back
 from processors.reconstruct_worker import Membership, SharedLog
@@ -25,6 +23,7 @@ from schemas.errors import PitwatchError
 from schemas.facts import FACT_KINDS, Fact
 from schemas.log import EventLog, Fenced, Position
 from schemas.revisions import first_revision
+from schemas.structs import altered
 from schemas.topics import FACT_TOPICS, TABLE_EVENTS
 from schemas.wire import encode
 
@@ -210,4 +209,4 @@ def _retract_untold(log: WrittenLog, store: Store, tables: dict[str, int]) -> Co
 
 def _retraction(fact: Fact, first: int) -> Fact:
     """Return what takes a fact back: above all that was told before the replay, and below all that it tells."""
-    return cast(Fact, msgspec.structs.replace(cast(msgspec.Struct, fact), retracted=True, revision=first - 1))
+    return altered(fact, retracted=True, revision=first - 1)

@@ -8,9 +8,8 @@ before; since the fold is pure, what comes next is what would have come. So snap
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from datetime import datetime
-from typing import Final, cast
+from typing import Final
 
-import msgspec
 import structlog
 
 from processors.fold_snapshots import StoredFold, UnreadableSnapshot, blank, read_back, write_down
@@ -20,6 +19,7 @@ from schemas.errors import PitwatchError
 from schemas.facts import Fact
 from schemas.log import MAX_MESSAGE_BYTES, EventLog, Record, Transaction
 from schemas.revisions import AS_THEY_CAME, next_first_revision
+from schemas.structs import altered
 from schemas.topics import TABLE_EVENTS
 
 GROUP: Final = "reconstruct"
@@ -272,4 +272,4 @@ def _is_refusal(fact: Fact) -> bool:
 
 def _numbered(fact: Fact, first: int) -> Fact:
     # A fold keeps what it gave out, so the fact itself stays as it is.
-    return cast(Fact, msgspec.structs.replace(cast(msgspec.Struct, fact), revision=first + fact.revision))
+    return altered(fact, revision=first + fact.revision)

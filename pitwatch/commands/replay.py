@@ -1,7 +1,7 @@
 """`pitwatch replay`: every fact once more from the log, to compare with the store or to take its place."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Final, NamedTuple, cast
+from typing import TYPE_CHECKING, Annotated, Final, NamedTuple
 
 import msgspec
 import typer
@@ -13,6 +13,7 @@ from processors.reconstruct.fold import FoldSettings, TableFold
 from schemas.facts import FACT_KEYS, FACT_KINDS, Fact
 from schemas.log import EventLog
 from schemas.revisions import counted
+from schemas.structs import altered
 from schemas.topics import FACT_TOPICS, TABLE_EVENTS
 
 if TYPE_CHECKING:
@@ -157,8 +158,7 @@ def compare(log: Facts, store: Facts) -> Iterator[Difference]:
 
 def as_counted(fact: Fact) -> Fact:
     """Return a fact with the revision that its fold counted."""
-    row = cast(msgspec.Struct, fact)
-    return cast(Fact, msgspec.structs.replace(row, revision=counted(fact.revision)))
+    return altered(fact, revision=counted(fact.revision))
 
 
 def _fields(kind: str, key: FactKey, store: Fact, log: Fact) -> Iterator[Difference]:

@@ -8,8 +8,6 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple, cast
 
-import msgspec
-
 from pitwatch.history.cut import Cut, Number
 from pitwatch.history.fact_book import FactBook, Scope
 from pitwatch.history.reader import Reader, Seen, find_events
@@ -22,6 +20,7 @@ from schemas.facts import AlertFact, Fact
 from schemas.fields import EARLIEST
 from schemas.ids import SYSTEM_EPOCH, event_id, split_event_id
 from schemas.log import Record
+from schemas.structs import altered
 from schemas.topics import TABLE_EVENTS
 from schemas.wire import encode
 
@@ -130,15 +129,15 @@ def _readdressed(corrections: Iterable[Seen]) -> Iterator[Record]:
         identity = event_id(event.table_id, SYSTEM_EPOCH, seq)
         addresses[event.event_id] = identity
         target = addresses.get(correction.target_event_id, correction.target_event_id)
-        readdressed = msgspec.structs.replace(
-            cast(msgspec.Struct, correction),
+        readdressed = altered(
+            correction,
             event_id=identity,
             epoch=SYSTEM_EPOCH,
             seq=seq,
             follows=None,
             target_event_id=target,
         )
-        yield record._replace(value=encode(cast(Event, readdressed)))
+        yield record._replace(value=encode(readdressed))
 
 
 def _tells_of_later(fact: Fact) -> bool:

@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from typing import Final, NamedTuple, cast
 
-import msgspec
-
 from pitwatch.history.reader import Seen
 from pitwatch.history.telling import History
 from pitwatch.showing.hands import DealtHand, dealt_hands
@@ -15,6 +13,7 @@ from schemas.cards import CARDS_PER_DECK, Hand
 from schemas.events import Correction
 from schemas.facts import AlertFact, DeadLetterFact, RoadFact, RoundFact, ShoeFact, TableHourFact
 from schemas.ids import SYSTEM_EPOCH
+from schemas.structs import altered
 
 LATEST_ALERTS: Final = 10
 LATEST_HOURS: Final = 12
@@ -54,7 +53,7 @@ def shoe_of(history: History, number: int) -> ShoeFact | None:
     if fact is None or state is None or state.number != number:
         return fact
     now = {name: getattr(state, name) for name in _AS_IT_STANDS}
-    return cast(ShoeFact, msgspec.structs.replace(cast(msgspec.Struct, fact), **now))
+    return altered(fact, **now)
 
 
 def cards_left(shoe: ShoeFact) -> int | None:

@@ -16,6 +16,7 @@ import msgspec
 from processors.reconstruct.sequencer import Entry
 from processors.reconstruct.table import FactKey
 from schemas.facts import Fact
+from schemas.structs import altered
 from schemas.topics import TABLE_EVENTS
 from schemas.wire import decode_fact, encode
 
@@ -125,14 +126,11 @@ class Emissions:
         cause = self.cause
         # A dead letter is named by its place in the log, and keeps it.
         place = {} if fact.fact == "dead_letter" else {"src_partition": cause.partition, "src_offset": cause.offset}
-        return cast(
-            Fact,
-            msgspec.structs.replace(
-                cast(msgspec.Struct, fact),
-                revision=known.fact.revision + 1 if known else 0,
-                retracted=fact.retracted if retracted is None else retracted,
-                **place,
-            ),
+        return altered(
+            fact,
+            revision=known.fact.revision + 1 if known else 0,
+            retracted=fact.retracted if retracted is None else retracted,
+            **place,
         )
 
     def forget(self, first: int, may_come_again: Callable[[FactKey], bool]) -> None:

@@ -9,15 +9,15 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
 from random import Random
-from typing import Final, cast
+from typing import Final
 
 import msgspec
 
 from producers.simulator.controller import Arrival
 from producers.simulator.labels import Label
 from producers.simulator.settings import SimulatedTable
-from schemas.events import Event
 from schemas.ids import event_id, split_event_id
+from schemas.structs import altered
 
 _RUN_AT_MOST: Final = 3
 _RESTART_WITHIN: Final = 12
@@ -84,7 +84,7 @@ def _renumbered(arrival: Arrival, first_seqs: list[int]) -> Arrival:
     if event.type == "correction":
         changes["target_event_id"] = _renumbered_id(getattr(event, "target_event_id"), first_seqs)  # noqa: B009
     labels = tuple(_changed_label(label, _renumbered_id(label.event_id, first_seqs)) for label in arrival.labels)
-    return arrival._replace(event=_changed(event, **changes), labels=labels)
+    return arrival._replace(event=altered(event, **changes), labels=labels)
 
 
 def _renumbered_id(identity: str, first_seqs: list[int]) -> str:
@@ -157,7 +157,7 @@ def skew(
             off = 2 * tolerance + (furthest - 2 * tolerance) * rng.random()
             before, arrival = chapter[place - 1], chapter[place]
             wrong = arrival.arrives_at + off if rng.random() < 0.5 else before.event.occurred_at - off
-            skewed = arrival._replace(event=_changed(arrival.event, occurred_at=wrong))
+            skewed = arrival._replace(event=altered(arrival.event, occurred_at=wrong))
             seconds = (wrong - arrival.event.occurred_at).total_seconds()
             chapter[place] = _labelled(skewed, chapter[0], ("clock_skew",), f"clock off by {seconds:+.3f} s")
         yield from chapter
@@ -221,10 +221,6 @@ def _labelled(arrival: Arrival, opening: Arrival, codes: tuple[str, ...], descri
         description=described,
     )
     return arrival._replace(labels=(*arrival.labels, label))
-
-
-def _changed(event: Event, **changes: object) -> Event:
-    return cast(Event, msgspec.structs.replace(cast(msgspec.Struct, event), **changes))
 
 
 def _changed_label(label: Label, identity: str) -> Label:
