@@ -8,7 +8,6 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Final
 
@@ -88,28 +87,17 @@ alerts_per_ten_minutes = {ALERTS_PER_TEN_MINUTES}
 @contextmanager
 def _service() -> Iterator[tuple[Phone, int]]:
     """Take messages over HTTP, on loopback; yield the phone that notes them, and the port."""
+    from tests.processors.notify.http_service import HttpService
+
     phone = Phone()
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
+    class Noting(HttpService):
+        def take(self, path: str, authorization: str, body: dict[str, str]) -> int:
             phone.note()
-            self.rfile.read(int(self.headers["Content-Length"]))
-            self.send_response(200)
-            self.send_header("Content-Length", "0")
-            self.end_headers()
+            return super().take(path, authorization, body)
 
-        def log_message(self, *arguments: object) -> None:
-            """Print nothing."""
-
-    server = HTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, name="phone")
-    thread.start()
-    try:
-        yield phone, server.server_port
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
+    with Noting().serving() as service:
+        yield phone, service.port
 
 
 @contextmanager

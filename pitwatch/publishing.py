@@ -3,13 +3,13 @@
 Which log that is, is the settings' affair: a Kafka cluster's where one is named, else the data directory's.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from processors.logs.lock import DataDirectoryUnusable
+from processors.notify.port import Clock, system_clock
 from processors.settings import Settings
 from producers.outbox import Outbox
 from producers.publisher import Publisher
@@ -20,8 +20,6 @@ from schemas.log import EventLog
 
 OUTBOXES: Final = "outboxes"
 """Folder of the data directory with an outbox of each table, whichever log they go to."""
-
-Clock = Callable[[], datetime]
 
 
 class UnknownTable(PitwatchError):
@@ -36,14 +34,9 @@ class Desk(NamedTuple):
     sender: Sender
 
 
-def present() -> datetime:
-    """Return the present."""
-    return datetime.now(UTC)
-
-
 @contextmanager
 def publishing(
-    settings: Settings, tables: Sequence[str] | None = None, clock: Clock = present
+    settings: Settings, tables: Sequence[str] | None = None, clock: Clock = system_clock
 ) -> Iterator[Mapping[str, Desk]]:
     """Deliver what `tables`, or all of the settings', publish during the ``with`` block, which gets a desk for each.
 

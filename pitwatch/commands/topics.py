@@ -10,7 +10,7 @@ import typer
 
 from pitwatch.exits import FOUND
 from pitwatch.progress import remaining_bar, waiting_for
-from pitwatch.workplace import kafka_settings_for, server_settings_for
+from pitwatch.workplace import kafka_settings_for, server_settings_for, settings_for
 
 if TYPE_CHECKING:
     from processors.logs.kafka_clients import Clients
@@ -98,10 +98,9 @@ def _begin_replay(config: Path, *, asks: bool) -> None:
     from processors.replays import ReplayRefused, begin_replay
     from processors.table_folds import GROUP
 
-    kafka_settings_for(config)
-    settings, clients = _open(config)
+    settings = kafka_settings_for(config)
     # Joining would make those who work give up partitions, so it is for when nobody seems to.
-    if workers := members(clients, GROUP):
+    if workers := members(_clients(settings), GROUP):
         raise ReplayRefused(f"reconstruct workers are running: {', '.join(workers)}. Stop them; nothing was changed")
     if asks:
         typer.confirm("Fold every event again, and put the facts in the place of those there are?", abort=True)
@@ -133,12 +132,15 @@ def _finish_replay(config: Path) -> None:
 
 
 def _open(config: Path) -> "tuple[Settings, Clients]":
-    from processors.logs.kafka_clients import Clients
-    from processors.settings_file import load_settings
+    settings = settings_for(None, config)
+    return settings, _clients(settings)
 
-    settings = load_settings(config)
+
+def _clients(settings: "Settings") -> "Clients":
+    from processors.logs.kafka_clients import Clients
+
     kafka = settings.kafka
-    return settings, Clients(kafka.bootstrap, kafka.plain_properties(), "pitwatch-topics", kafka.timeout_seconds)
+    return Clients(kafka.bootstrap, kafka.plain_properties(), "pitwatch-topics", kafka.timeout_seconds)
 
 
 def _tell(differences: "list[Difference]") -> None:
