@@ -1,6 +1,5 @@
 """ClickHouse's users as the engine itself reads them: what each may do, and what it is stopped from doing."""
 
-import json
 import os
 import subprocess
 import sys
@@ -14,6 +13,7 @@ from processors.store.migrations import migrations as steps
 from processors.store.port import VIEWS
 from tests.conftest import REPOSITORY
 from tests.deploy.compose import read
+from tests.deploy.engine import asked_of
 
 FOLDER = REPOSITORY / "deploy" / "clickhouse"
 FILES = sorted(FOLDER.glob("*.xml"))
@@ -27,20 +27,7 @@ READ_ONLY = "READONLY"
 
 def asked(folder: Path, user: str, *statements: str) -> list[object]:
     """Return what becomes of statements when `user` runs them in the store of `folder`."""
-    ran = subprocess.run(
-        [sys.executable, "-m", "tests.deploy.engine_user", str(folder), user],
-        input="\n".join(statements),
-        env=os.environ | HASHES | {"PYTHONPATH": str(REPOSITORY)},
-        cwd=folder,
-        check=False,
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    assert ran.returncode == 0, ran.stderr[-2000:]
-    answers = json.loads(ran.stdout[ran.stdout.index("[") :])
-    assert len(answers) == len(statements)
-    return list(answers)
+    return asked_of("tests.deploy.engine_user", folder, user, statements=statements, environment=HASHES)
 
 
 @pytest.fixture(scope="module")

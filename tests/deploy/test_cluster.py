@@ -4,13 +4,9 @@ The engine has no keeper in it, and no port for other replicas. But it has a kee
 files say, and it opens the connections of Distributed tables: to a listener of ours, which notes what it hears.
 """
 
-import json
-import os
 import re
 import socket
 import struct
-import subprocess
-import sys
 import threading
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
@@ -22,6 +18,7 @@ import pytest
 from deploy.make_env import complete
 from tests.conftest import REPOSITORY
 from tests.deploy.compose import read
+from tests.deploy.engine import asked_of
 from tests.deploy.engine_server import configure
 from tests.deploy.test_make_env import values_of
 
@@ -43,18 +40,8 @@ CONNECT = struct.Struct(">iiqi")
 
 def asked(folder: Path, *statements: str, host: str = REPLICAS[0]) -> list[object]:
     """Return what becomes of statements in an engine with the configuration in `folder`, as the replica `host`."""
-    ran = subprocess.run(
-        [sys.executable, "-m", "tests.deploy.engine_server", str(folder)],
-        input="\n".join(statements),
-        env=os.environ | {"CLICKHOUSE_HOST": host, "CLICKHOUSE_CLUSTER_SECRET": SECRET, "PYTHONPATH": str(REPOSITORY)},
-        cwd=folder,
-        check=False,
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    assert ran.returncode == 0, ran.stderr[-2000:]
-    return list(json.loads(ran.stdout[ran.stdout.index("[") :]))
+    environment = {"CLICKHOUSE_HOST": host, "CLICKHOUSE_CLUSTER_SECRET": SECRET}
+    return asked_of("tests.deploy.engine_server", folder, statements=statements, environment=environment)
 
 
 class Listener:

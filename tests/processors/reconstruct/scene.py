@@ -405,3 +405,15 @@ def playing(configuration: TableConfiguration = MACAU, settings: FoldSettings | 
     scene = Scene(settings).open(configuration)
     scene.load()
     return scene
+
+
+def called(hands: tuple[str, str] = PLAYER_WINS, configuration: TableConfiguration = MACAU) -> Scene:
+    """Return a table whose round, with a bet of 1,000 on each hand, was called and not settled."""
+    scene = playing(configuration)
+    scene.begin()
+    scene.bet("player", 1_000 * HKD, 1)
+    scene.bet("banker", 1_000 * HKD, 2)
+    scene.no_more_bets()
+    scene.deal(*hands)
+    scene.call()
+    return scene

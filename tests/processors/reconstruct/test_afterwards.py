@@ -19,6 +19,7 @@ from tests.processors.reconstruct.scene import (
     PLAYER_WINS,
     TIE,
     Scene,
+    called,
     playing,
     with_changes,
 )
@@ -27,21 +28,9 @@ STAKE = 1_000 * HKD
 MARKED = with_changes(MACAU, configuration_id="marked", commission=Commission(collection="marked"))
 
 
-def dealt(hands: tuple[str, str] = PLAYER_WINS, configuration: TableConfiguration = MACAU) -> Scene:
-    """Return a table with a bet on each hand, and the result called."""
-    scene = playing(configuration)
-    scene.begin()
-    scene.bet("player", STAKE, 1)
-    scene.bet("banker", STAKE, 2)
-    scene.no_more_bets()
-    scene.deal(*hands)
-    scene.call()
-    return scene
-
-
 def over(hands: tuple[str, str] = PLAYER_WINS, configuration: TableConfiguration = MACAU) -> Scene:
     """Return such a table whose round was closed with nothing paid or collected."""
-    scene = dealt(hands, configuration)
+    scene = called(hands, configuration)
     scene.close()
     return scene
 
@@ -119,7 +108,7 @@ def test_half_of_a_payout_leaves_the_other_half_due() -> None:
 
 def test_what_is_wrong_again_stands_again() -> None:
     """Art. 18: a payout in full is explained by commission that is taken on top, and no more by too much of it."""
-    scene = dealt(BANKER_WINS, MARKED)
+    scene = called(BANKER_WINS, MARKED)
     scene.of_round("payout_made", bet_id="B2", amount=STAKE)
     scene.of_round("stake_collected", bet_id="B1", amount=STAKE)
     scene.close()
@@ -139,7 +128,7 @@ def test_what_is_wrong_again_stands_again() -> None:
     ("kind", "code"), [("payout_made", "losing_bet_paid"), ("stake_collected", "stake_wrongly_collected")]
 )
 def test_what_is_done_wrong_afterwards_is_a_deviation(kind: str, code: str) -> None:
-    scene = dealt()
+    scene = called()
     scene.settle()
     scene.close()
     assert scene.codes == []
@@ -166,7 +155,7 @@ def test_commission_on_a_bet_that_never_stood_is_refused() -> None:
 
 def test_void_round_is_paid_afterwards() -> None:
     """Art. 10."""
-    scene = dealt()
+    scene = called()
     scene.void()
     scene.close()
     scene.of_round("payout_made", bet_id="B1", amount=STAKE)
@@ -235,7 +224,7 @@ def test_bet_of_the_next_round_keeps_its_name_to_itself() -> None:
 
 
 def test_nothing_is_left_to_do_once_a_round_left_open_was_settled() -> None:
-    scene = dealt()
+    scene = called()
     _next_round(scene)
     assert scene.round().status == "incomplete"
     scene.of_round("payout_made", bet_id="B1", amount=STAKE)
@@ -370,7 +359,7 @@ HANDS = st.sampled_from((PLAYER_WINS, BANKER_WINS, TIE, ("2S 3H", "7D KC")))
 
 def settled(moves: list[Move], split: int, hands: Hands, configuration: TableConfiguration, *, closes: bool) -> Scene:
     """Return a table that moved what is before `split` in the round and the rest afterwards."""
-    scene = dealt(hands, configuration)
+    scene = called(hands, configuration)
     for number, (kind, bet_id, amount) in enumerate((*moves, ("", "", 0))):
         if number == split:
             if closes:

@@ -4,21 +4,9 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.processors.reconstruct.scene import BANKER_WINS, HKD, PLAYER_WINS, TIE, Scene, playing
+from tests.processors.reconstruct.scene import BANKER_WINS, HKD, PLAYER_WINS, TIE, Scene, called, playing
 
 STAKE = 1_000 * HKD
-
-
-def called(hands: tuple[str, str] = PLAYER_WINS) -> Scene:
-    """Return a table whose round, with a bet on each hand, was called and not settled."""
-    scene = playing()
-    scene.begin()
-    scene.bet("player", STAKE, 1)
-    scene.bet("banker", STAKE, 2)
-    scene.no_more_bets()
-    scene.deal(*hands)
-    scene.call()
-    return scene
 
 
 def _next_round(scene: Scene) -> None:
