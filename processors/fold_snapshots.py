@@ -18,7 +18,8 @@ class StoredFold(msgspec.Struct, frozen=True):
 
     `heard_at` is when its table was last heard, by the log's clock. The facts of the table are published under
     revisions from `first_revision` on. `tables` of the partition had a snapshot once this one was written; 0 where
-    nobody counted them.
+    nobody counted them. A replay told all facts below `replayed_from` anew; a fold that had to begin anew since counts
+    on from a higher first revision, and told nothing anew.
     """
 
     partition: int
@@ -27,6 +28,7 @@ class StoredFold(msgspec.Struct, frozen=True):
     fold: bytes
     first_revision: int = AS_THEY_CAME
     tables: int = 0
+    replayed_from: int = AS_THEY_CAME
 
     def restore(self, settings: FoldSettings) -> TableFold:
         """Return the fold. Raises `UnreadableSnapshot`."""
@@ -44,10 +46,10 @@ def write_down(stored: StoredFold) -> bytes:
     return msgspec.msgpack.encode(stored)
 
 
-def blank(table_id: str, partition: int, first_revision: int, tables: int) -> bytes:
+def blank(table_id: str, partition: int, first_revision: int, tables: int, replayed_from: int) -> bytes:
     """Return the snapshot of a table of which nothing was folded yet."""
     fold = TableFold(table_id, FoldSettings()).snapshot()
-    return write_down(StoredFold(partition, 0, None, fold, first_revision, tables))
+    return write_down(StoredFold(partition, 0, None, fold, first_revision, tables, replayed_from))
 
 
 def read_back(snapshot: bytes) -> StoredFold:

@@ -116,7 +116,7 @@ def _start_over(log: EventLog, member: Membership, partitions: Sequence[int], no
     with log.transaction(GROUP) as transaction:
         for partition, table_ids in tables.items():
             for table_id in table_ids:
-                transaction.save_state(table_id, blank(table_id, partition, first, len(table_ids)))
+                transaction.save_state(table_id, blank(table_id, partition, first, len(table_ids), first))
             transaction.commit(Position(TABLE_EVENTS, partition, 0))
     return Begun(sum(map(len, tables.values())), first)
 
@@ -167,9 +167,9 @@ def end_replay(log: WrittenLog, store: Store, on_wait: OnWait) -> Counter[str]:
 
 
 def _told_again(log: WrittenLog) -> dict[str, int]:
-    """Return the tables that a replay began anew, each with the first revision of what it tells."""
+    """Return the tables that a replay began anew, each with the first revision of what that told."""
     found = {table_id: _read(snapshot) for table_id, snapshot in log.states(GROUP) if MARK not in table_id}
-    return {table_id: stored.first_revision for table_id, stored in found.items() if stored and stored.first_revision}
+    return {table_id: stored.replayed_from for table_id, stored in found.items() if stored and stored.replayed_from}
 
 
 def _wait(log: WrittenLog, group: str, topics: Sequence[str], on_wait: OnWait) -> None:

@@ -83,6 +83,7 @@ class TableFolds:
         self._since_snapshot: dict[str, int] = {}
         self._saved_at: dict[str, int] = {}
         self._first_revisions: dict[str, int] = {}
+        self._replayed_from: dict[str, int] = {}
 
     def take_up(self, ends: Mapping[int, int]) -> None:
         """Take up the folds of every table of these partitions, as they were at the offsets that were committed.
@@ -144,6 +145,7 @@ class TableFolds:
             self._saved_at.pop(table_id, None)
             self.heard.pop(table_id, None)
             self._first_revisions.pop(table_id, None)
+            self._replayed_from.pop(table_id, None)
 
     # -- snapshots ---------------------------------------------------------------------------------------------------
 
@@ -172,9 +174,10 @@ class TableFolds:
         """Write a fold down that knows its table up to its partition's offset."""
         partition, heard_at = self._partitions[table_id], self.heard.get(table_id)
         first_revision = self._first_revisions.get(table_id, AS_THEY_CAME)
-        tables = self._counts[partition]
+        tables, replayed_from = self._counts[partition], self._replayed_from.get(table_id, AS_THEY_CAME)
         fold = self.folds[table_id].snapshot()
-        snapshot = write_down(StoredFold(partition, offsets[partition], heard_at, fold, first_revision, tables))
+        numbers = first_revision, tables, replayed_from
+        snapshot = write_down(StoredFold(partition, offsets[partition], heard_at, fold, *numbers))
         if len(snapshot) <= MAX_MESSAGE_BYTES:
             transaction.save_state(table_id, snapshot)
             RECONSTRUCT_SNAPSHOTS.inc()
@@ -183,7 +186,7 @@ class TableFolds:
         _logger.warning("snapshot_too_long", table_id=table_id, size=len(snapshot), limit=MAX_MESSAGE_BYTES)
         if table_id not in self._saved_at:
             # Only tables that have a snapshot are known after a start.
-            transaction.save_state(table_id, blank(table_id, partition, first_revision, tables))
+            transaction.save_state(table_id, blank(table_id, partition, *numbers))
 
     def saved(self, table_ids: Collection[str], offsets: Mapping[int, int]) -> None:
         """Note that these tables' snapshots are in the log."""
@@ -206,8 +209,12 @@ class TableFolds:
             first = AS_THEY_CAME if stored is None else stored.first_revision
             self._keep(table_id, TableFold(table_id, self._settings), partition, next_first_revision(first))
             self._saved_at[table_id] = 0
-            return 0, 0 if stored is None else stored.tables
+            if stored is None:
+                return 0, 0
+            self._replayed_from[table_id] = stored.replayed_from
+            return 0, stored.tables
         self._saved_at[table_id] = stored.offset
+        self._replayed_from[table_id] = stored.replayed_from
         if stored.heard_at is not None:
             self.heard[table_id] = stored.heard_at
         return stored.offset, stored.tables

@@ -6,9 +6,10 @@ from contextlib import closing, contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import msgspec
 import pytest
 
-from processors.fold_snapshots import read_back
+from processors.fold_snapshots import read_back, write_down
 from processors.logs.kafka_member import Change, OnRelease
 from processors.logs.sqlite import SqliteLog
 from processors.logs.transaction import CollectedTransaction
@@ -17,10 +18,12 @@ from processors.reconstruct.fold import FoldSettings
 from processors.reconstructor import GROUP, MARK, Reconstructor
 from processors.replays import ReplayRefused, begin_replay, end_replay
 from processors.settings import StoreSettings
+from processors.store.audit import facts_of
 from processors.store.clickhouse import ClickHouseStore
 from processors.store.sink import Sink
 from processors.table_folds import SnapshotsLost
 from schemas.errors import PitwatchError
+from schemas.facts import FACT_KINDS
 from schemas.log import Fenced, LogError, LogUnavailable
 from schemas.revisions import COUNTED, first_revision
 from schemas.topics import FACT_TOPICS, TABLE_EVENTS
@@ -214,6 +217,43 @@ def test_replay_that_was_not_begun_has_no_end(log: ReplayLog, store: ClickHouseS
     fold(log)
     with pytest.raises(ReplayRefused, match="no replay was begun"):
         end_replay(log, store, lambda *_: None)
+
+
+def unreadable(log: ReplayLog) -> None:
+    """Make every fold one of another version, as an update does."""
+    states = [(key, read_back(state)) for key, state in log.states(GROUP)]
+    with log.transaction(GROUP) as transaction:
+        for key, stored in states:
+            transaction.save_state(key, write_down(msgspec.structs.replace(stored, fold=b"another version's")))
+
+
+def all_facts(store: ClickHouseStore) -> list[bytes]:
+    return [encode(one) for kind in FACT_KINDS for table in sorted(TABLES) for one in facts_of(store, kind, table)]
+
+
+def test_fold_that_had_to_begin_anew_is_no_replay(log: ReplayLog, store: ClickHouseStore) -> None:
+    """It counts on from higher revisions, and tells nothing anew that it could be held against."""
+    fold(log)
+    unreadable(log)
+    fold(log)
+    assert {read_back(state).first_revision for _, state in log.states(GROUP)} == {COUNTED}
+    with pytest.raises(ReplayRefused, match="no replay was begun"):
+        end_replay(log, store, lambda *_: None)
+
+
+def test_fold_that_had_to_begin_anew_after_a_replay_costs_no_fact(log: ReplayLog, store: ClickHouseStore) -> None:
+    fold(log)
+    first = begin_replay(log, BEGUN).first_revision
+    fold(log)
+    unreadable(log)
+    fold(log)
+    snapshots = [read_back(state) for _, state in log.states(GROUP)]
+    assert {(one.first_revision, one.replayed_from) for one in snapshots} == {(first + COUNTED, first)}
+    Sink(log, store).drain()
+    before = all_facts(store)
+    assert before
+    assert end_replay(log, store, lambda *_: None) == Counter()
+    assert all_facts(store) == before
 
 
 def test_end_waits_and_retracts_what_was_not_told_again(
