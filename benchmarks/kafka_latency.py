@@ -30,7 +30,7 @@ from benchmarks.topics import make_topics
 from processors.logs.kafka import KafkaLog
 from processors.reconstructor import GROUP
 from processors.settings import KafkaSettings
-from schemas.log import EventLog, Record
+from schemas.log import Record
 from schemas.topics import FACT_TOPICS, TABLE_EVENTS
 from schemas.wire import decode_fact
 
@@ -57,6 +57,7 @@ def measure(bootstrap: str, records: Sequence[Record], events_per_second: int = 
             _wait_until_folded(log)
             due, seconds = pace(log, records[1:], events_per_second)
             _wait_until_folded(log)
+            _wait_until_visible(log, FACT_TOPICS["alert"])
             raised = alerts_in(log)
             phone.wait_for(len(raised))
         return latency_of(due, seconds, facts, told(data, phone, raised))
@@ -152,7 +153,7 @@ def _follow(consumer: Consumer, found: list[Arrival], stop: threading.Event) -> 
                 found.append(Arrival(now, (fact.src_partition, fact.src_offset)))
 
 
-def _wait_until_folded(log: EventLog) -> None:
+def _wait_until_folded(log: KafkaLog) -> None:
     deadline = time.monotonic() + SETTLE_SECONDS
     while any(
         log.position(GROUP, TABLE_EVENTS, partition) < log.end(TABLE_EVENTS, partition)
@@ -160,4 +161,14 @@ def _wait_until_folded(log: EventLog) -> None:
     ):
         if time.monotonic() > deadline:
             raise AssertionError("the worker doesn't come to the end of the events")
+        time.sleep(WAIT_SECONDS)
+
+
+def _wait_until_visible(log: KafkaLog, topic: str) -> None:
+    """Wait until all that was written to a topic can be read: that may be after the position written with it."""
+    deadline = time.monotonic() + SETTLE_SECONDS
+    ends = [(topic, one, log.written(topic, one)) for one in log.partitions(topic)]
+    while not all(log.is_decided(*end) for end in ends):
+        if time.monotonic() > deadline:
+            raise AssertionError(f"a transaction in {topic} is never decided")
         time.sleep(WAIT_SECONDS)

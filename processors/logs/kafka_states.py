@@ -94,7 +94,11 @@ class States:
         known = self._known.setdefault((group, partition), _Partition())
         if known.complete:
             return known.states
-        self._visibility.wait(self.topic, partition)
+        if owns := self._owns(group, partition):
+            # A former owner's position may be visible before the snapshots that it wrote with it.
+            self._visibility.settle(self.topic, partition)
+        else:
+            self._visibility.wait(self.topic, partition)
         prefix = group + _SEPARATOR
         place = Position(self.topic, partition, known.offset)
         with self._readers.reader(place) as reader:
@@ -103,7 +107,7 @@ class States:
                     if record.key.startswith(prefix):
                         known.states[record.key[len(prefix) :]] = record.value
                 known.offset = records[-1].offset + 1
-            if self._owns(group, partition):
+            if owns:
                 known.complete = True
                 # Else it would go on fetching what this log itself writes.
                 reader.drop(self.topic, partition)

@@ -1,4 +1,7 @@
-"""Lets a log read what it committed itself, though Kafka marks a transaction off only after it has confirmed it."""
+"""Lets a log read what was committed, though Kafka marks a transaction off only after it has confirmed it.
+
+It does so partition by partition, in no order: a position may be marked before what was written with it.
+"""
 
 import threading
 import time
@@ -11,6 +14,7 @@ from processors.logs.kafka_bounded import close_consumers
 from processors.logs.kafka_clients import Clients
 from processors.logs.kafka_reader import GROUP
 from processors.logs.kafka_readers import Readers
+from schemas.log import LogUnavailable
 
 _PAUSE_SECONDS: Final = 0.002
 
@@ -41,13 +45,29 @@ class Visibility:
             written = self._written.get((topic, partition))
         if written is None:
             return
-        end = self.written_end(topic, partition)
-        deadline = time.monotonic() + self._clients.timeout_seconds
-        while not self.is_decided(topic, partition, end) and time.monotonic() < deadline:
-            time.sleep(_PAUSE_SECONDS)
+        self._decided_in_time(topic, partition)
         with self._lock:
             if self._written.get((topic, partition)) == written:
                 del self._written[topic, partition]
+
+    def settle(self, topic: str, partition: int) -> None:
+        """Block until whatever anybody wrote to the partition by now is decided.
+
+        Raises `LogUnavailable` where that takes too long: a killed worker's transaction is aborted by the cluster.
+        """
+        if not self._decided_in_time(topic, partition):
+            raise LogUnavailable(
+                f"a transaction in {topic} partition {partition} is neither committed nor aborted yet, as one that a"
+                " killed worker left; the cluster aborts it in time, and the log goes on by itself"
+            )
+
+    def _decided_in_time(self, topic: str, partition: int) -> bool:
+        """Wait, within the time limit, for what was written to the partition by now; tell whether it is decided."""
+        end = self.written_end(topic, partition)
+        deadline = time.monotonic() + self._clients.timeout_seconds
+        while not (decided := self.is_decided(topic, partition, end)) and time.monotonic() < deadline:
+            time.sleep(_PAUSE_SECONDS)
+        return decided
 
     def close(self) -> None:
         """Close the consumer, if there ever was one. Idempotent."""

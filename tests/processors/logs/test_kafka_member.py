@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from typing import NamedTuple
 from uuid import uuid4
 
@@ -9,11 +10,11 @@ import pytest
 
 from processors.logs.kafka import KafkaLog
 from processors.logs.kafka_member import Change, KafkaMember, Partition
-from schemas.log import Fenced, LogClosed, LogError, Position
+from schemas.log import Fenced, LogClosed, LogError, LogUnavailable, Position
 from tests.contract.reading import PATIENCE_SECONDS, TABLES, all_records, by_key, pairs
 from tests.kafka.fixtures import need_sessions_of
 from tests.kafka.serve import Address
-from tests.processors.logs.kafka_logs import OpenKafkaLog, kafka_logs, make_topic
+from tests.processors.logs.kafka_logs import OpenKafkaLog, kafka_logs, make_topic, stranger
 
 PARTITIONS = 6
 
@@ -185,6 +186,25 @@ class TestSharing:
         log.join(group, [topic])
         with pytest.raises(LogError, match=f"joined group {group} already"):
             log.join(f"{group}-2", [topic])
+
+
+class TestSnapshotsWithoutAMark:
+    """Kafka marks a transaction off partition by partition: a position may be seen before the snapshots beside it."""
+
+    def test_who_takes_over_waits_for_what_its_predecessor_wrote(self, kafka: Address, topic: str, group: str) -> None:
+        states = f"states-{uuid4().hex}"
+        make_topic(kafka.bootstrap, states, PARTITIONS, cleanup_policy="compact")
+        log = KafkaLog(kafka.bootstrap, worker_id=uuid4().hex, timeout_seconds=5, states_topic=states)
+        with closing(log):
+            poll_until(PARTITIONS, log.join(group, [topic]), topic=topic)
+            former = stranger(kafka.bootstrap)
+            former.begin_transaction()
+            former.produce(states, b"state", f"{group}/B01", partition=log.partition_of(states, "B01"))
+            former.flush(PATIENCE_SECONDS)
+            with pytest.raises(LogUnavailable, match=f"a transaction in {states} partition . is neither"):
+                list(log.states(group))
+            former.commit_transaction(PATIENCE_SECONDS)
+            assert list(log.states(group)) == [("B01", b"state")]
 
 
 class TestRelease:
