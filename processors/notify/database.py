@@ -79,7 +79,13 @@ _THIRD: Final = """
 ALTER TABLE sends ADD COLUMN tone TEXT NOT NULL DEFAULT 'info';
 """
 
-_STEPS: Final = (_FIRST, _SECOND, _THIRD)
+_FOURTH: Final = """
+ALTER TABLE notices ADD COLUMN replayed INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE notices ADD COLUMN stood TEXT;
+"""
+# `replayed`: a replay told of it; `stood`: how the alert stood before that, where it did.
+
+_STEPS: Final = (_FIRST, _SECOND, _THIRD, _FOURTH)
 """From an empty file to the newest layout."""
 
 SCHEMA_VERSION: Final = len(_STEPS)

@@ -8,7 +8,7 @@ import msgspec
 
 from processors.notify.database import Database
 from processors.notify.message import Standing, render, render_summary
-from processors.notify.notices import Notices, is_news
+from processors.notify.notices import Held, Notices, Waiting, is_news
 from processors.notify.outbox import Outbox, Target
 from processors.notify.port import Message
 from processors.notify.routing import NotificationSettings, Route, concerns
@@ -27,6 +27,7 @@ class Intake:
         self._outbox = Outbox(database)
         self._settings = settings
         self._routes = {route.name: route for route in settings.routes}
+        self._replayed_at: datetime | None = None
 
     def accept(self, records: Sequence[Record], now: datetime) -> None:
         """Queue what the records of the alerts topic call for. Idempotent: a record read again changes nothing."""
@@ -67,13 +68,17 @@ class Intake:
                 self._notices.add_told_elsewhere(route, alert, standing, told_at)
 
     def summarise(self, now: datetime) -> int:
-        """Queue the summaries that are due; return how many routes got one."""
+        """Queue the summaries that are due; return how many those are.
+
+        Those of a flood, so long after its first alert; those of a replay, so long after the last one that it told.
+        """
         summarised = 0
         with self._database.transaction():
-            for name, first in self._notices.waiting().items():
-                route = self._routes.get(name)
-                if route is None or now - first >= timedelta(seconds=route.summary_seconds):
-                    self._queue_summary(name, route, now)
+            for waiting in self._notices.waiting():
+                route = self._routes.get(waiting.route)
+                since = max(waiting.last, self._replayed_at or waiting.last) if waiting.replayed else waiting.first
+                if route is None or now - since >= timedelta(seconds=route.summary_seconds):
+                    self._queue_summary(waiting, route, now)
                     summarised += 1
         return summarised
 
@@ -96,17 +101,15 @@ class Intake:
 
     def _decide(self, alert: AlertFact, appended_at: datetime, now: datetime) -> None:
         taken = self._notices.take(alert, now)
-        if taken is None or not is_news(*taken):
+        if taken is None:
+            return
+        if _is_told_again(alert):
+            self._decide_again(alert, *taken, now)
+            return
+        if not is_news(*taken):
             return
         before, standing = taken
-        since = appended_at
-        if _is_told_again(alert):
-            # What a replay finds out is as old as what it is about.
-            since = min(alert.occurred_at, appended_at)
-            if before is None and now - since > timedelta(days=self._settings.keep_days):
-                # Nobody remembers any more whether people were told of it.
-                return
-        stale = now - since > timedelta(seconds=self._settings.stale_after_seconds)
+        stale = now - appended_at > timedelta(seconds=self._settings.stale_after_seconds)
         for route in self._settings.routes:
             if concerns(route, alert) and self._wants(route, alert, before, standing):
                 collapsed = stale or self._notices.flooded(route, now)
@@ -115,16 +118,34 @@ class Intake:
                     message = render(alert, standing, route.languages, self._settings.local_offset)
                     self._queue(route.name, len(route.urls), (alert.alert_id, alert.revision), message, now)
 
+    def _decide_again(self, alert: AlertFact, before: Standing | None, standing: Standing, now: datetime) -> None:
+        """Decide what people hear of an alert that a replay tells: what has become of it once all is told.
+
+        What ended long ago is raised again on the way there, and that is no news.
+        """
+        self._replayed_at = now
+        if before is None and now - alert.occurred_at > timedelta(days=self._settings.keep_days):
+            # Nobody remembers any more whether people were told of it.
+            return
+        for route in self._settings.routes:
+            if not concerns(route, alert):
+                continue
+            held = self._notices.held_back(route, alert) or Held(before)
+            heard = self._notices.heard(route, alert)
+            if is_news(heard or held.stood, standing) and self._wants(route, alert, held.stood, standing):
+                self._notices.hold_back(route, alert, standing, now, held)
+
     def _wants(self, route: Route, alert: AlertFact, before: Standing | None, standing: Standing) -> bool:
         """Tell whether the route wants this: what stands, always; what became of it, where it has heard of it."""
         follow_up = before is not None and standing != "raised"
         return not follow_up or (route.follow_ups and self._notices.told(route, alert))
 
-    def _queue_summary(self, name: str, route: Route | None, now: datetime) -> None:
+    def _queue_summary(self, waiting: Waiting, route: Route | None, now: datetime) -> None:
         """Queue a route's summary; one for a route no longer configured is queued too, so that it is seen to fail."""
-        summary_id, mentions = self._notices.collapse(name)
-        message = render_summary(mentions, route.languages if route else "both", self._settings.local_offset)
-        self._queue(name, len(route.urls) if route else 1, (summary_id, 0), message, now)
+        summary_id, mentions = self._notices.collapse(waiting)
+        languages, offset = route.languages if route else "both", self._settings.local_offset
+        message = render_summary(mentions, languages, offset, replayed=waiting.replayed)
+        self._queue(waiting.route, len(route.urls) if route else 1, (summary_id, 0), message, now)
         if route is None:
             self._outbox.retire(set(targets(self._settings.routes)), now)
 

@@ -44,6 +44,7 @@ _WORDS: Final[dict[str, tuple[str, str]]] = {
     "dealer": ("荷官", "dealer"),
     "seat": ("座位", "seat"),
     "summary": ("警報匯總", "Alert summary"),
+    "replay": ("舊局重算", "Past rounds judged anew"),
     "alert": ("宗警報", "alert"),
     "alerts": ("宗警報", "alerts"),
 }
@@ -94,11 +95,19 @@ def render(alert: AlertFact, standing: Standing, languages: Languages, local_off
     return Message(_joined(head), "\n".join(lines), tone)
 
 
-def render_summary(mentions: Sequence[Mention], languages: Languages, local_offset: timedelta) -> Message:
-    """Return one message about all of `mentions` (at least one): how many, how grave, what, and where."""
+def render_summary(
+    mentions: Sequence[Mention], languages: Languages, local_offset: timedelta, *, replayed: bool = False
+) -> Message:
+    """Return one message about all of `mentions` (at least one): how many, how grave, what, and where.
+
+    `replayed`: they are about what a replay made of the past.
+    """
     counts = [(severity, sum(m.severity == severity for m in mentions)) for severity in reversed(SEVERITIES)]
     title = _joined(
-        [_word("summary", languages), f"{len(mentions)} {_word('alerts' if len(mentions) > 1 else 'alert', languages)}"]
+        [
+            _word("replay" if replayed else "summary", languages),
+            f"{len(mentions)} {_word('alerts' if len(mentions) > 1 else 'alert', languages)}",
+        ]
     )
     graveness = _joined([f"{_word(severity, languages)} {count}" for severity, count in counts if count])
     lines = list(_lines_by_code(mentions, languages))

@@ -1,7 +1,7 @@
 """What was decided about each alert: which route is told, one by one or in a summary. Decided once, and remembered."""
 
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Final, NamedTuple
 
 from processors.notify.database import Database, Row, from_stored, to_stored
 from processors.notify.message import Mention, Standing
@@ -13,6 +13,23 @@ FLOOD_WINDOW: Final = timedelta(minutes=10)
 
 ELSEWHERE: Final = "elsewhere"
 """Stands for the summary of what another worker told: nothing waits for it, and it floods nobody here."""
+
+_HELD_BACK: Final = "replayed AND summary_id IS NULL"
+
+
+class Held(NamedTuple):
+    """What is held back until a replay ends; `stood` is how its alert stood before, None where there was none."""
+
+    stood: Standing | None
+
+
+class Waiting(NamedTuple):
+    """A summary that a route is owed, of what a replay changed or of all else, and when it was set aside."""
+
+    route: str
+    replayed: bool
+    first: datetime
+    last: datetime
 
 
 def standing_of(alert: AlertFact) -> Standing:
@@ -53,8 +70,13 @@ class Notices:
 
     def told(self, route: Route, alert: AlertFact) -> bool:
         """Tell whether `route` has been told of the alert, in whatever standing."""
-        sql = "SELECT 1 FROM notices WHERE route = ? AND alert_id = ? LIMIT 1"
-        return bool(self._database.rows(sql, route.name, alert.alert_id))
+        return self.heard(route, alert) is not None
+
+    def heard(self, route: Route, alert: AlertFact) -> Standing | None:
+        """Return how `route` was last told that the alert stands; None where it never was."""
+        which = f"route = ? AND alert_id = ? AND NOT ({_HELD_BACK}) ORDER BY notice_id DESC LIMIT 1"
+        rows = self._database.rows(f"SELECT standing FROM notices WHERE {which}", route.name, alert.alert_id)  # noqa: S608
+        return rows[0][0] if rows else None
 
     def flooded(self, route: Route, now: datetime) -> bool:
         """Tell whether `route` has had its share of single messages in the ten minutes before `now`."""
@@ -64,7 +86,18 @@ class Notices:
 
     def add(self, route: Route, alert: AlertFact, standing: Standing, now: datetime, *, collapsed: bool) -> None:
         """Record that `route` is told of `alert`: in a message of its own, or in the next summary."""
-        self._add(route, alert, standing, now, collapsed=collapsed, summary_id=None)
+        self._add(route, alert, standing, now, collapsed=collapsed)
+
+    def hold_back(self, route: Route, alert: AlertFact, standing: Standing, now: datetime, held: Held) -> None:
+        """Record that `route` is to be told of what a replay made of `alert`, once that has come to its end."""
+        self._add(route, alert, standing, now, held_back=held)
+
+    def held_back(self, route: Route, alert: AlertFact) -> Held | None:
+        """Return what is held back from `route` of the alert, and hold it back no longer; None where nothing is."""
+        which = f"route = ? AND alert_id = ? AND {_HELD_BACK}"
+        rows = self._database.rows(f"SELECT stood FROM notices WHERE {which}", route.name, alert.alert_id)  # noqa: S608
+        self._database.change(f"DELETE FROM notices WHERE {which}", route.name, alert.alert_id)  # noqa: S608
+        return Held(rows[0][0]) if rows else None
 
     def _add(
         self,
@@ -73,19 +106,22 @@ class Notices:
         standing: Standing,
         decided_at: datetime,
         *,
-        collapsed: bool,
-        summary_id: str | None,
+        collapsed: bool = True,
+        summary_id: str | None = None,
+        held_back: Held | None = None,
     ) -> None:
         self._database.change(
             "INSERT INTO notices (route, alert_id, revision, standing, severity, code, table_id, shoe, round,"
-            " occurred_at, decided_at, collapsed, summary_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            " occurred_at, decided_at, collapsed, summary_id, replayed, stood)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             *(route.name, alert.alert_id, alert.revision, standing, alert.severity, alert.code, alert.table_id),
             *(alert.shoe, alert.round, to_stored(alert.occurred_at), to_stored(decided_at), collapsed, summary_id),
+            *(held_back is not None, None if held_back is None else held_back.stood),
         )
 
     def add_told_elsewhere(self, route: Route, alert: AlertFact, standing: Standing, told_at: datetime) -> None:
         """Record that another worker has told `route` of `alert`."""
-        self._add(route, alert, standing, told_at, collapsed=True, summary_id=ELSEWHERE)
+        self._add(route, alert, standing, told_at, summary_id=ELSEWHERE)
 
     def taken_to(self, partition: int) -> int | None:
         """Return up to which offset everything in a partition of the alerts topic is known; None where nothing is."""
@@ -96,22 +132,26 @@ class Notices:
         """Remember up to which offset everything in a partition is known."""
         self._database.change("INSERT OR REPLACE INTO taken VALUES (?, ?)", partition, next_offset)
 
-    def waiting(self) -> dict[str, datetime]:
-        """Return each route that owes a summary, and when the first alert for it was set aside."""
+    def waiting(self) -> list[Waiting]:
+        """Return the summaries that are owed."""
         sql = (
-            "SELECT route, min(decided_at) FROM notices WHERE collapsed AND summary_id IS NULL GROUP BY route"
-            " ORDER BY route"
+            "SELECT route, replayed, min(decided_at), max(decided_at) FROM notices"
+            " WHERE collapsed AND summary_id IS NULL GROUP BY route, replayed ORDER BY route, replayed"
         )
-        return {route: from_stored(first) for route, first in self._database.rows(sql)}
+        return [
+            Waiting(route, bool(replayed), from_stored(first), from_stored(last))
+            for route, replayed, first, last in self._database.rows(sql)
+        ]
 
-    def collapse(self, route: str) -> tuple[str, list[Mention]]:
-        """Put everything that waits for the route's summary into one; return its identity and what it mentions."""
-        where = "WHERE route = ? AND collapsed AND summary_id IS NULL"
-        (first,) = self._database.one(f"SELECT min(notice_id) FROM notices {where}", route)  # noqa: S608 - constants
+    def collapse(self, waiting: Waiting) -> tuple[str, list[Mention]]:
+        """Put everything that waits for a summary into it; return its identity and what it mentions."""
+        where = "WHERE route = ? AND replayed = ? AND collapsed AND summary_id IS NULL"
+        which = waiting.route, waiting.replayed
+        (first,) = self._database.one(f"SELECT min(notice_id) FROM notices {where}", *which)  # noqa: S608 - constants
         columns = "standing, severity, code, table_id, shoe, round, occurred_at"
-        rows = self._database.rows(f"SELECT {columns} FROM notices {where} ORDER BY notice_id", route)  # noqa: S608
-        summary_id = f"summary:{route}:{first}"
-        self._database.change(f"UPDATE notices SET summary_id = ? {where}", summary_id, route)  # noqa: S608
+        rows = self._database.rows(f"SELECT {columns} FROM notices {where} ORDER BY notice_id", *which)  # noqa: S608
+        summary_id = f"summary:{waiting.route}:{first}"
+        self._database.change(f"UPDATE notices SET summary_id = ? {where}", summary_id, *which)  # noqa: S608
         return summary_id, [_mention(row) for row in rows]
 
     def forget(self, before: datetime) -> None:

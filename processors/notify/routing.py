@@ -65,7 +65,11 @@ class Route(StrictModel):
         " is collapsed into summaries; nothing is dropped.",
     )
     summary_seconds: int = Field(
-        default=60, ge=10, le=600, description="How long a flood's alerts are gathered before their summary is sent."
+        default=60,
+        ge=10,
+        le=600,
+        description="How long a flood's alerts are gathered before their summary is sent, and how long a replay must"
+        " have told none before its own is.",
     )
 
 

@@ -75,6 +75,8 @@ def test_a_file_of_the_first_layout_is_brought_up_to_date(path: Path) -> None:
     with closing(Database(path)) as database:
         Outbox(database).enqueue(TARGET, "a", 0, Message("title", "body"), NOON)
         database.change("ALTER TABLE sends DROP COLUMN tone")
+        database.change("ALTER TABLE notices DROP COLUMN replayed")
+        database.change("ALTER TABLE notices DROP COLUMN stood")
         database.change("DROP TABLE taken")
         database.change("PRAGMA user_version = 1")
     with closing(Database(path)) as database:
@@ -83,6 +85,7 @@ def test_a_file_of_the_first_layout_is_brought_up_to_date(path: Path) -> None:
         assert waiting is not None
         assert waiting.message == Message("title", "body", "info")
         assert database.rows("SELECT * FROM taken") == []
+        assert database.rows("SELECT replayed, stood FROM notices") == []
         assert database.one("PRAGMA user_version") == (SCHEMA_VERSION,)
 
 

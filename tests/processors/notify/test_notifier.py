@@ -425,29 +425,138 @@ class TestReplay:
 
     BEGUN = NOON + timedelta(hours=1)
 
-    def again(self, number: int = 1, /, **changes: object) -> AlertFact:
-        return alert(number, **{"revision": first_revision(self.BEGUN)} | changes)
+    @pytest.fixture(autouse=True)
+    def _replay_begun(self, clock: ManualClock) -> None:
+        clock.now = self.BEGUN + timedelta(minutes=5)
 
-    def test_what_people_know_is_no_news(self, make: Make, publish: Publish, transport: RecordingTransport) -> None:
+    def again(self, number: int = 1, later: int = 0, /, **changes: object) -> AlertFact:
+        return alert(number, **{"revision": first_revision(self.BEGUN) + later} | changes)
+
+    def corrected(self, number: int = 1, later: int = 1, /) -> AlertFact:
+        return self.again(number, later, status="corrected")
+
+    @staticmethod
+    def titles(transport: RecordingTransport) -> list[str]:
+        return [one.title for one in transport.deliveries]
+
+    @staticmethod
+    def bodies(transport: RecordingTransport) -> list[list[str]]:
+        """Return what each message says of codes, past the graveness and before the times."""
+        return [one.body.splitlines()[1:-1] for one in transport.deliveries]
+
+    def test_people_hear_of_what_is_no_alert_any_more_and_of_nothing_else_they_know(
+        self, make: Make, publish: Publish, transport: RecordingTransport, clock: ManualClock
+    ) -> None:
+        clock.now = NOON
         publish(alert(1), alert(2))
         notifier = make()
         notifier.step()
+        clock.now = self.BEGUN + timedelta(minutes=5)
         publish(self.again(1), self.again(2, retracted=True, revision=first_revision(self.BEGUN) - 1))
         notifier.step()
-        assert [one.title.partition(" ")[0] for one in transport.deliveries] == ["CRITICAL", "CRITICAL", "Withdrawn"]
+        assert len(transport.deliveries) == 2
+        clock.advance(minutes=1)
+        notifier.step()
+        assert self.titles(transport)[2:] == ["Past rounds judged anew · 1 alert"]
+        assert self.bodies(transport)[2:] == [["1× overpaid (Withdrawn): B07 3/2"]]
+        assert notifier.status().collapsed == 0
 
-    def test_what_is_found_out_late_is_told_in_a_summary(
+    @pytest.mark.parametrize("end", [{"status": "corrected"}, {"retracted": True}])
+    def test_what_had_ended_and_ends_again_is_no_news(
+        self, make: Make, publish: Publish, transport: RecordingTransport, clock: ManualClock, end: dict[str, object]
+    ) -> None:
+        publish(alert(1), alert(1, revision=1, **end))
+        notifier = make()
+        notifier.step()
+        told = len(transport.deliveries)
+        publish(self.again(1))
+        notifier.step()
+        assert notifier.status().collapsed == 1, "until it ends again"
+        publish(self.again(1, 1, **end))
+        notifier.step()
+        assert notifier.status().collapsed == 0
+        clock.advance(minutes=10)
+        notifier.step()
+        assert len(transport.deliveries) == told
+
+    def test_what_had_ended_and_now_stands_is_news(
         self, make: Make, publish: Publish, transport: RecordingTransport, clock: ManualClock
     ) -> None:
+        clock.now = NOON
+        publish(alert(1), alert(1, revision=1, retracted=True))
+        notifier = make()
+        notifier.step()
         clock.now = self.BEGUN + timedelta(minutes=5)
+        publish(self.again(1))
+        notifier.step()
+        clock.advance(minutes=1)
+        notifier.step()
+        assert self.bodies(transport)[2:] == [["1× overpaid: B07 3/1"]]
+
+    def test_what_is_found_anew_is_told_as_it_stands_in_the_end(
+        self, make: Make, publish: Publish, transport: RecordingTransport, clock: ManualClock
+    ) -> None:
+        publish(self.again(1), self.again(2), self.again(3), self.corrected(2), self.again(3, 1, retracted=True))
+        notifier = make()
+        notifier.step()
+        clock.advance(minutes=1)
+        notifier.step()
+        assert self.bodies(transport) == [["1× overpaid (Corrected): B07 3/2", "1× overpaid: B07 3/1"]]
+
+    def test_who_never_heard_of_it_hears_nothing_of_its_end(
+        self, make: Make, publish: Publish, transport: RecordingTransport, clock: ManualClock
+    ) -> None:
+        publish(alert(1), alert(1, revision=1, status="corrected"))
+        make(settings(route("first"))).step()
+        notifier = make(settings(route("first"), route("second")))
+        publish(self.again(1), self.corrected(1))
+        notifier.step()
+        clock.advance(minutes=10)
+        notifier.step()
+        assert {one.url for one in transport.deliveries} == {"test://first"}
+        assert notifier.status().collapsed == 0
+
+    def test_a_replay_makes_one_summary_however_long_it_takes(
+        self, make: Make, publish: Publish, transport: RecordingTransport, clock: ManualClock
+    ) -> None:
+        publish(alert(99))
+        notifier = make(settings(route(summary_seconds=60)))
+        clock.now = NOON
+        notifier.step()
+        clock.now = self.BEGUN + timedelta(minutes=5)
+        publish(self.again(1))
+        for later in range(10):
+            notifier.step()
+            clock.advance(seconds=45)
+            # Alerts that people know show that it goes on.
+            publish(self.again(99, later))
+        notifier.step()
+        assert len(transport.deliveries) == 1
+        clock.advance(seconds=60)
+        notifier.step()
+        assert self.bodies(transport)[1:] == [["1× overpaid: B07 3/1"]]
+
+    def test_what_is_held_back_outlives_a_crash_and_a_second_reading(
+        self, make: Make, publish: Publish, transport: RecordingTransport, clock: ManualClock, log: SqliteLog
+    ) -> None:
+        publish(self.again(1), self.again(2), self.corrected(2))
+        make().step()
+        log.commit_position(GROUP, Position(TOPIC, 0, 0))
+        restarted = make()
+        restarted.step()
+        assert restarted.status().collapsed == 2
+        clock.advance(minutes=1)
+        restarted.step()
+        assert self.bodies(transport) == [["1× overpaid (Corrected): B07 3/2", "1× overpaid: B07 3/1"]]
+
+    def test_what_comes_while_it_goes_on_is_told_at_once(
+        self, make: Make, publish: Publish, transport: RecordingTransport
+    ) -> None:
         publish(self.again(1), self.again(2), self.again(3, occurred_at=self.BEGUN + timedelta(minutes=4)))
         notifier = make()
         notifier.step()
-        assert len(transport.deliveries) == 1, "what came after the replay was begun is told at once"
-        clock.advance(minutes=2)
-        notifier.step()
-        assert len(transport.deliveries) == 2
-        assert notifier.status().collapsed == 0
+        assert self.titles(transport) == ["CRITICAL · B07 · shoe 3 round 3"]
+        assert notifier.status().collapsed == 2
 
     def test_what_nobody_remembers_was_told_long_ago(
         self, make: Make, publish: Publish, transport: RecordingTransport, clock: ManualClock
@@ -458,4 +567,4 @@ class TestReplay:
         notifier.step()
         clock.advance(minutes=2)
         notifier.step()
-        assert [one.title for one in transport.deliveries] == ["CRITICAL · B07 · shoe 3 round 2"]
+        assert self.titles(transport) == ["CRITICAL · B07 · shoe 3 round 2"]
