@@ -6,30 +6,20 @@ be corrected. The cards can't change any more, and so neither can what bets were
 """
 
 from collections.abc import Callable
-from typing import Final, TypeVar
+from typing import TypeVar
 
 from processors.reconstruct.closing import dues_of, hands_of, outcome_of
-from processors.reconstruct.money import Deviation, deviations, falls_short, judge_void, put_right, tell
+from processors.reconstruct.money import Deviation, deviations, falls_short, judge_void, tell
 from processors.reconstruct.rows import Settled, count_again, emit_bets, emit_round
 from processors.reconstruct.state import BetState, FinishedRound, RoundState
 from processors.reconstruct.table import Table
-from processors.rules.settlement import VOIDED, Due
+from processors.rules.settlement import VOIDED
 from schemas.events import BetEvent
 
 E = TypeVar("E", bound=BetEvent)
 
 Move = Callable[[Table, E, RoundState], None]
 """What an event does to the money of a round. Where it raises, it has moved nothing."""
-
-CORRIGIBLE: Final = (
-    "losing_stake_not_collected",
-    "winning_bet_unpaid",
-    "underpaid",
-    "overpaid",
-    "commission_missing",
-    "commission_wrong",
-)
-"""Alerts about a bet that more money, or more commission, can put right."""
 
 
 def finished_round(table: Table, event: BetEvent) -> FinishedRound | None:
@@ -50,10 +40,11 @@ def move_afterwards(table: Table, event: E, finished: FinishedRound, move: Move[
         seen = hands_of(play)
         settled = dues_of(table, play, seen)
         before, alerts = emit_bets(table, at, play, settled, only=""), len(play.raised)
+        stood = _wrong(table, event, finished, settled)
         # Moves no stake and no card: what was due stays.
         move(table, event, play)
         changed: str | None = event.bet_id
-        if not _is_by_the_rules(table, event, finished, settled):
+        if not _is_by_the_rules(table, event, finished, settled, stood):
             play.rules_known = False
             settled, changed = [(bet, None) for bet, _ in settled], None
         now = emit_bets(table, at, play, settled, changed)
@@ -62,42 +53,47 @@ def move_afterwards(table: Table, event: E, finished: FinishedRound, move: Move[
     _clear_layout(table, event, play)
 
 
-def _is_by_the_rules(table: Table, event: BetEvent, finished: FinishedRound, settled: list[Settled]) -> bool:
+Wrong = list[tuple[BetState, Deviation]]
+"""What is wrong with a bet."""
+
+
+def _wrong(table: Table, event: BetEvent, finished: FinishedRound, settled: list[Settled]) -> Wrong:
+    """Return the deviations of the event's bet from what was due, as far as that is known."""
+    return [
+        (bet, deviation)
+        for bet, owed in settled
+        if bet.bet_id == event.bet_id and owed is not None and owed is not VOIDED
+        for deviation in deviations(table, bet, owed, is_open=finished.is_open)
+    ]
+
+
+def _is_by_the_rules(
+    table: Table, event: BetEvent, finished: FinishedRound, settled: list[Settled], stood: Wrong
+) -> bool:
     """Judge the event's bet by all that was moved for it; tell whether the rules that it is judged by are known.
 
-    Where the configuration was in doubt, a deviation is no accusation but a sign that there is another.
+    `stood` is what was wrong with it before. Where the configuration was in doubt, a deviation is no accusation but a
+    sign that there is another.
     """
     play = finished.play
-    for bet, owed in settled:
-        if owed is None or bet.bet_id != event.bet_id:
-            continue
-        if owed is VOIDED:
-            if play.voided and play.complete:
+    if play.voided and play.complete:
+        for bet, owed in settled:
+            if owed is VOIDED and bet.bet_id == event.bet_id:
                 judge_void(table, event, bet)
-            continue
-        found = deviations(table, bet, owed, is_open=finished.is_open)
-        if found and finished.is_doubtful:
-            return False
-        _tell_anew(table, event, finished, bet, owed, found)
+    wrong = _wrong(table, event, finished, settled)
+    if wrong and finished.is_doubtful:
+        return False
+    for bet, deviation in wrong:
+        tell(table, event, bet, deviation)
+    for bet, deviation in stood:
+        is_told = table.alert_id(deviation.code, bet.bet_id) in play.raised
+        if is_told and deviation.code not in {now.code for _, now in wrong}:
+            # It tells what was wrong: how it stands now, its bet says.
+            tell(table, event, bet, deviation, status="corrected")
     play.outstanding = finished.is_open and any(
         owed is not None and owed is not VOIDED and falls_short(table, bet, owed) for bet, owed in settled
     )
     return True
-
-
-def _tell_anew(
-    table: Table, event: BetEvent, finished: FinishedRound, bet: BetState, owed: Due, found: list[Deviation]
-) -> None:
-    """Tell which deviations there are with a bet, and which of those that were told of are put right."""
-    for deviation in found:
-        tell(table, event, bet, deviation)
-    stand = {table.alert_id(deviation.code, bet.bet_id) for deviation in found}
-    finished.corrected = [name for name in finished.corrected if name not in stand]
-    for code in CORRIGIBLE:
-        name = table.alert_id(code, bet.bet_id)
-        if name in finished.play.raised and name not in stand and name not in finished.corrected:
-            finished.corrected.append(name)
-            tell(table, event, bet, put_right(table, bet, owed, code), status="corrected")
 
 
 def _clear_layout(table: Table, event: BetEvent, play: RoundState) -> None:

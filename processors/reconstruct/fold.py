@@ -31,7 +31,7 @@ OWN_EVENT_TYPES: Final = SYSTEM_EVENT_TYPES | HOUSE_EVENT_TYPES
 
 COMPRESSION_LEVEL: Final = 1
 
-VERSION: Final = 6
+VERSION: Final = 7
 """Version of what a snapshot holds. A new one gets a new number, and old ones are not read."""
 
 _FORGOTTEN: Final = "nobody remembers any more whether an event of that number came before"
@@ -47,7 +47,7 @@ class FoldSettings(msgspec.Struct, frozen=True):
 class Snapshot(msgspec.Struct, array_like=True):
     """A fold written down."""
 
-    version: Literal[6]
+    version: Literal[7]
     table_id: str
     sequencer: Sequencer
     latecomers: Latecomers

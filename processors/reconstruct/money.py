@@ -110,15 +110,6 @@ def _payout_deviations(table: Table, bet: BetState, owed: Due) -> Iterator[Devia
         yield Deviation("overpaid" if bet.paid > due_now else "underpaid", due_now, bet.paid)
 
 
-def put_right(table: Table, bet: BetState, owed: Due, code: str) -> Deviation:
-    """Return how it stands now with what an alert about a bet was about, which is no deviation any more."""
-    if code == "losing_stake_not_collected":
-        return Deviation(code, bet.stake, bet.collected)
-    if code.startswith("commission"):
-        return Deviation(code, owed.commission, bet.commission)
-    return Deviation(code, _due_now(table, owed), bet.paid)
-
-
 def _article(code: str, bet: str) -> str:
     """Return the paragraph of art. 17 that the bet's odds stand in, and what the catalogue says of anything else."""
     article = ALERTS[code].article

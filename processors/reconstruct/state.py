@@ -104,8 +104,7 @@ class RoundState(msgspec.Struct, gc=False):
 class FinishedRound(msgspec.Struct, gc=False):
     """The round that ended last, whose money may still move, with what the table was when it ended.
 
-    `is_open` says that it never was closed, `hour` in which hour its sums were counted (``""`` for none), `corrected`
-    which of its alerts money put right since.
+    `is_open` says that it never was closed, `hour` in which hour its sums were counted (``""`` for none).
     """
 
     play: RoundState
@@ -116,7 +115,6 @@ class FinishedRound(msgspec.Struct, gc=False):
     dealer_id: str
     named: str
     is_doubtful: bool
-    corrected: list[str] = []
 
 
 class ShoeState(msgspec.Struct, gc=False):

@@ -78,7 +78,7 @@ def test_what_is_paid_and_collected_afterwards_puts_right_what_was_told(meanwhil
     scene.of_round("stake_collected", bet_id="B2", amount=STAKE)
     assert (stands(scene), scene.refusals) == ([], [])
     paid = scene.alert("winning_bet_unpaid")
-    assert (paid.status, paid.evidence.due, paid.evidence.paid, paid.revision) == ("corrected", STAKE, STAKE, 1)
+    assert (paid.status, paid.evidence.due, paid.evidence.paid, paid.revision) == ("corrected", STAKE, 0, 1)
     assert scene.alert("losing_stake_not_collected").status == "corrected"
     fact = scene.round(1, shoe)
     assert (fact.paid, fact.collected, fact.alerts, fact.status) == (STAKE, STAKE, 2, "settled")
