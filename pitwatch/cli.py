@@ -2,7 +2,7 @@
 
 import logging
 import sys
-from typing import Annotated, Final
+from typing import Annotated, Final, NoReturn
 
 import typer
 
@@ -33,6 +33,7 @@ from pitwatch.commands import (
     worker,
 )
 from pitwatch.exits import UNUSABLE
+from pitwatch.extras import how_to_install
 from pitwatch.logs import configure_logs
 from schemas.errors import PitwatchError
 
@@ -85,11 +86,20 @@ app.add_typer(topics.app, name="topics")
 
 
 def main() -> None:
-    """Run the command line. What Pitwatch itself refuses is told in one line, with exit code 2."""
+    """Run the command line. What Pitwatch itself refuses, and what isn't installed, is one line and exit code 2."""
     # Only what asks for attention: a command's own words say how it goes. `run` and its like log more.
     configure_logs(logging.WARNING)
     try:
         app()
     except PitwatchError as error:
-        typer.echo(f"pitwatch: {error}", err=True)
-        sys.exit(UNUSABLE)
+        _refuse(str(error))
+    except ImportError as error:
+        advice = how_to_install(error)
+        if advice is None:
+            raise
+        _refuse(advice)
+
+
+def _refuse(why: str) -> NoReturn:
+    typer.echo(f"pitwatch: {why}", err=True)
+    sys.exit(UNUSABLE)

@@ -13,6 +13,9 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
+from pitwatch.extras import EXTRAS
+from tests.import_graph import read_tree
+
 PRODUCT = ("schemas", "processors", "producers", "dashboards", "pitwatch")
 
 # What tools and running floors leave behind; none of it is committed (.gitignore).
@@ -192,3 +195,57 @@ def installed_with(requirements: list[Requirement]) -> set[str]:
             if asked.marker is None or asked.marker.evaluate({"extra": extra}):
                 todo += [(canonicalize_name(asked.name), wanted) for wanted in ("", *asked.extras)]
     return {package for package, _ in seen}
+
+
+PRODUCT_EXTRAS = ("embedded", "distributed")
+"""The extras that the product runs with; the others are for its tests and measurements."""
+
+PART_OF_A_NAMESPACE = {"backports.zstd": "backports-zstd"}
+"""Packages whose modules share their first name with those of others; from Python 3.14 on this one isn't installed."""
+
+
+@pytest.fixture(scope="module")
+def brought(project: dict[str, Any]) -> dict[str, set[str]]:
+    """The packages that each extra brings and an installation without extras lacks."""
+    without = installed_with(list(map(Requirement, project["dependencies"])))
+    extras = project["optional-dependencies"]
+    return {extra: installed_with(list(map(Requirement, extras[extra]))) - without for extra in PRODUCT_EXTRAS}
+
+
+@pytest.fixture(scope="module")
+def packages_of() -> dict[str, set[str]]:
+    """The canonical names of the installed packages that bring a module, by the module's first name."""
+    found = metadata.packages_distributions()
+    by_module = {module: {str(canonicalize_name(name)) for name in names} for module, names in found.items()}
+    namespaces = {name.partition(".")[0] for name in PART_OF_A_NAMESPACE}
+    parts = {module: {name} for module, name in PART_OF_A_NAMESPACE.items()}
+    return {module: names for module, names in by_module.items() if module not in namespaces} | parts
+
+
+def test_extras_of_every_module_are_known(brought: dict[str, set[str]], packages_of: dict[str, set[str]]) -> None:
+    """What the command tells people to install is what pyproject.toml says."""
+    installed = set[str]().union(*brought.values())
+    for module, extras in EXTRAS.items():
+        packages = packages_of[module]
+        if packages & installed or module not in PART_OF_A_NAMESPACE:
+            assert set(extras) == {extra for extra, names in brought.items() if names & packages}, module
+
+
+def test_every_optional_module_that_the_product_imports_is_known(
+    repository: Path, brought: dict[str, set[str]], packages_of: dict[str, set[str]]
+) -> None:
+    optional = set[str]().union(*brought.values())
+    imported = chain.from_iterable(module.imports for module in read_tree(repository, PRODUCT).values())
+    needed = {
+        first for first in {name.partition(".")[0] for name in imported} if packages_of.get(first, set()) & optional
+    }
+    assert {"chdb", "confluent_kafka", "faust"} <= needed
+    assert needed - EXTRAS.keys() == set()
+
+
+def test_every_package_that_an_extra_asks_for_is_known(
+    project: dict[str, Any], packages_of: dict[str, set[str]]
+) -> None:
+    asked = map(Requirement, chain.from_iterable(project["optional-dependencies"][extra] for extra in PRODUCT_EXTRAS))
+    known = set[str]().union(*(packages_of[module] for module in EXTRAS))
+    assert {canonicalize_name(one.name) for one in asked} - known == set()

@@ -8,8 +8,9 @@ import pytest
 import typer
 
 from pitwatch.cli import app
+from pitwatch.extras import how_to_install
 from schemas.errors import PitwatchError
-from tests.pitwatch.command_line import CommandLine
+from tests.pitwatch.command_line import CommandLine, start
 
 COMMANDS = sorted(typer.main.get_command(app).list_commands(None))  # type: ignore[attr-defined]  # a group's
 
@@ -60,4 +61,98 @@ def test_defect_is_not_disguised(pitwatch: CommandLine, monkeypatch: pytest.Monk
 
     monkeypatch.setattr("pitwatch.cli.app", fail)
     with pytest.raises(KeyError, match="a defect"):
+        pitwatch()
+
+
+WITHOUT_KAFKA = """
+import sys
+
+
+class NotInstalled:
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        if name in {"aiokafka", "confluent_kafka", "faust", "mode"}:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+
+sys.meta_path.insert(0, NotInstalled)
+"""
+"""What a process does first in which these are not to be found."""
+
+
+@pytest.fixture
+def floor(tmp_path: Path) -> Path:
+    """Settings of a floor with a cluster and a store's server, which nobody answers for."""
+    path = tmp_path / "pitwatch.toml"
+    path.write_text('[kafka]\nbootstrap = "127.0.0.1:9"\n\n[store]\nurl = "http://127.0.0.1:9"\n')
+    return path
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["gateway"],
+        ["reconstruct"],
+        ["sink"],
+        ["topics", "create"],
+        ["topics", "check"],
+        ["topics", "acls"],
+        ["topics", "replay", "--yes"],
+        ["topics", "replay", "--finish"],
+        ["worker"],
+    ],
+    ids=" ".join,
+)
+def test_command_whose_packages_are_missing_says_how_to_install_them(
+    repository: Path, floor: Path, command: list[str]
+) -> None:
+    with start(repository, *command, "--config", floor, first=WITHOUT_KAFKA) as process:
+        out, said = process.communicate(timeout=60)
+    assert (process.returncode, out) == (2, "")
+    assert re.search(
+        r"^pitwatch: this needs the package (confluent_kafka|faust), which is not installed\. .*"
+        r" -m pip install -c constraints\.txt -e '\.\[distributed\]' \(for Kafka and servers\)\n\Z",
+        said,
+        re.MULTILINE,
+    )
+    assert "Traceback" not in said
+
+
+def test_package_of_two_extras_is_offered_by_both(pitwatch: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail() -> None:
+        raise ModuleNotFoundError("No module named 'clickhouse_connect'", name="clickhouse_connect")
+
+    monkeypatch.setattr("pitwatch.cli.app", fail)
+    assert "-e '.[embedded]' (for one machine) or '.[distributed]' (for Kafka" in pitwatch().err
+
+
+@pytest.mark.parametrize("name", ["backports", "backports.zstd"])
+def test_package_within_a_namespace_is_known_with_it_and_without(name: str) -> None:
+    assert "[embedded]" in (how_to_install(ModuleNotFoundError(name=name)) or "")
+
+
+def test_what_another_package_says_of_a_missing_one_is_understood() -> None:
+    failure = ImportError("The chdb backend requires the chdb package")
+    failure.__cause__ = ModuleNotFoundError("No module named 'chdb'", name="chdb")
+    assert "package chdb, which is not installed" in (how_to_install(failure) or "")
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        ModuleNotFoundError("a defect", name="nonsense"),
+        ModuleNotFoundError("a defect", name="confluent_kafka.nonsense"),
+        ModuleNotFoundError("a defect"),
+        ImportError("a defect", name="confluent_kafka"),
+    ],
+    ids=["unknown", "within", "nameless", "not missing"],
+)
+def test_import_that_fails_otherwise_is_a_defect(
+    pitwatch: CommandLine, monkeypatch: pytest.MonkeyPatch, error: ImportError
+) -> None:
+    def fail() -> None:
+        raise error
+
+    monkeypatch.setattr("pitwatch.cli.app", fail)
+    with pytest.raises(ImportError, match="a defect"):
         pitwatch()
