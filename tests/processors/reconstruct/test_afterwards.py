@@ -326,7 +326,7 @@ def test_what_may_be_told_of_it_yet_is_not_forgotten() -> None:
     state = scene.state
     for key in (("round", 1, 1), ("bet", 1, 1, "B1"), ("alert", "BAC-01:1:1:underpaid:B1"), ("alert", "BAC-01:1:2:x")):
         assert may_come_again(state, key), key
-    for key in (("round", 1, 3), ("bet", 1, 3, "B1"), ("alert", "BAC-01:1:3:underpaid:B1")):
+    for key in (("round", 1, 3), ("bet", 1, 3, "B1"), ("alert", "BAC-01:1:3:underpaid:B1"), ("dead_letter", "1:0")):
         assert not may_come_again(state, key), key
 
 
