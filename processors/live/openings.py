@@ -2,9 +2,12 @@
 
 Kept in few words. Of events that show the same one after the other the newest are enough: before it would matter that
 there were more, a supervisor would have to take all of them back.
+
+Of events that share a number the one that came first stands, as in the fold.
 """
 
-from collections.abc import Collection, Iterator
+from collections import Counter
+from collections.abc import Collection
 from typing import Final, cast
 
 import msgspec
@@ -62,6 +65,8 @@ class Openings(msgspec.Struct):
 
     def show(self, number: Number, *, opens: bool) -> None:
         """Take in an event that shows the table open, or closed. A repeat changes nothing."""
+        if any(split_event_id(fix.event_id)[1:] == number for fix in self.fixes):
+            return
         runs = self.runs
         if not runs or number > runs[-1].numbers[-1]:
             if runs and runs[-1].opens == opens:
@@ -70,15 +75,22 @@ class Openings(msgspec.Struct):
                 runs.append(Run(opens, [number]))
         elif number > runs[0].numbers[0] or len(runs) < RUNS:
             # One that comes late has its place between the others.
-            self.runs = _runs({one: run.opens for run in runs for one in run.numbers} | {number: opens})
+            self.runs = _runs({number: opens} | {one: run.opens for run in runs for one in run.numbers})
+        self._trim()
+
+    def _trim(self) -> None:
         del self.runs[:-RUNS]
-        del self.runs[-1].numbers[:-NUMBERS_PER_RUN]
+        # Any of them may have grown: by what came late, or by what lay between two and is there no more.
+        for run in self.runs:
+            del run.numbers[:-NUMBERS_PER_RUN]
 
     def correct(self, correction: Correction, last: Number) -> None:
         """Take in a correction that came when `last` was the table's newest event. A repeat changes nothing."""
         if not _may_hold(correction) or any(fix.event_id == correction.event_id for fix in self.fixes):
             return
         number = (correction.epoch, correction.seq)
+        if any(number in run.numbers for run in self.runs):
+            return
         place = (*last, correction.seq) if correction.epoch == SYSTEM_EPOCH else (*number, 0)
         retracts = correction.action == "retract"
         self.fixes.append(Fix(place, correction.event_id, correction.target_event_id, retracts))
@@ -91,28 +103,39 @@ class Openings(msgspec.Struct):
         oldest = self.fixes[0].target
         final = {number for number in self._taken_back(table_id) if event_id(table_id, *number) == oldest}
         self.runs = _runs({one: run.opens for run in self.runs for one in run.numbers if one not in final})
+        self._trim()
         del self.fixes[0]
 
     def _taken_back(self, table_id: str) -> set[Number]:
         """Return which of the events are taken back: by the newest of their corrections that hold."""
-        return {
-            number
-            for run in self.runs
-            for number in run.numbers
-            if any(fix.retracts for fix in self._newest(event_id(table_id, *number)))
-        }
+        newest = {fix.target: fix for fix in self._holding()}
+        retracted = {target for target, fix in newest.items() if fix.retracts}
+        return {number for run in self.runs for number in run.numbers if event_id(table_id, *number) in retracted}
 
-    def _newest(self, target: str) -> Iterator[Fix]:
-        """Yield the newest correction of an event that holds, if any does."""
-        holding = [fix for fix in self.fixes if fix.target == target and self._holds(fix)]
-        yield from holding[-1:]
+    def _holding(self) -> list[Fix]:
+        """Return the corrections that no correction that holds takes back, the oldest first.
 
-    def _holds(self, fix: Fix) -> bool:
-        """Tell whether no correction that holds takes this one back.
-
-        Each takes back one other, so those that lead to an event's correction form a tree: asking comes to an end.
+        Decided from those that nobody takes back on, each once. Those that take each other back in a circle, which
+        only damaged events do, are never come to and don't hold. Each is about one other, so no circle leads to an
+        event, and the fold, which goes from the events on, never comes to one either.
         """
-        return not any(taker.target == fix.event_id and taker.retracts and self._holds(taker) for taker in self.fixes)
+        fixes = {fix.event_id: fix for fix in self.fixes}
+        undecided = Counter(fix.target for fix in self.fixes if fix.retracts)
+        decidable = [fix for fix in self.fixes if not undecided[fix.event_id]]
+        holding: set[str] = set()
+        taken: set[str] = set()
+        while decidable:
+            fix = decidable.pop()
+            if fix.event_id not in taken:
+                holding.add(fix.event_id)
+            if not fix.retracts:
+                continue
+            if fix.event_id in holding:
+                taken.add(fix.target)
+            undecided[fix.target] -= 1
+            if fix.target in fixes and not undecided[fix.target]:
+                decidable.append(fixes[fix.target])
+        return [fix for fix in self.fixes if fix.event_id in holding]
 
 
 def shows(event: Event) -> bool | None:
