@@ -24,7 +24,7 @@ TARGETS: Final[Mapping[str, str]] = {
     FOLD: "≥ 100,000/s, ≥ 0.40",
     PIPELINE: "≥ 20,000/s",
 }
-"""What docs/architecture.md wants of the rates; absolute ones are of the machine that they were set on."""
+"""What is wanted of the rates (docs/decisions.md, 15); absolute ones are of the machine that they were set on."""
 
 LATENCY_SECONDS: Final = 15
 """How long the floor plays while latencies are measured."""

@@ -114,20 +114,77 @@ def test_other_peoples_files_and_binaries_are_passed_over(tmp_path: Path) -> Non
 
 
 QUOTED_PATH = re.compile(r"(?<!`)`(?P<path>[\w.-]+(?:/[\w.-]+)+/?)`(?!`)")
+PATH_OF_A_FILE = re.compile(r"(?<![\w./$-])(?P<path>[\w.-]+/[\w./-]*\w\.[a-z]{2,10})\b")
+LINK = re.compile(r"\]\((?P<page>[^)\s#]*)(?:#(?P<heading>[^)\s]*))?\)")
+HEADING = re.compile(r"^#+ (?P<text>.*)$", re.MULTILINE)
+ENTRY = re.compile(r"decisions\.md[,)]* (?:entry )?\(?(?P<number>\d+)")
 FENCE = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)
 
 
-def test_docs_name_files_that_exist(repository: Path) -> None:
+@pytest.fixture(scope="module")
+def pages(repository: Path) -> list[Path]:
+    return [path for path in files_of(repository) if path.suffix == ".md"]
+
+
+@pytest.fixture(scope="module")
+def folders(repository: Path) -> set[str]:
+    return {path.name for path in repository.iterdir() if path.is_dir() and path.name not in NOT_OURS}
+
+
+def prose(page: Path) -> str:
+    """Return a page without its blocks of code."""
+    return FENCE.sub("", page.read_text(encoding="utf-8"))
+
+
+def linked(page: Path) -> Iterator[tuple[Path, str | None]]:
+    """Yield the file and the heading of every link to a file of ours."""
+    for found in LINK.finditer(prose(page)):
+        if ":" not in found["page"]:
+            yield (page.parent / found["page"]).resolve() if found["page"] else page, found["heading"]
+
+
+def anchor(heading: str) -> str:
+    """Return what a link calls a heading."""
+    return re.sub(r"[^\w -]", "", heading.strip().lower()).replace(" ", "-")
+
+
+def test_docs_name_files_that_exist(repository: Path, pages: list[Path], folders: set[str]) -> None:
     """A path in backticks whose first folder is one of ours is there."""
-    folders = {path.name for path in repository.iterdir() if path.is_dir() and path.name not in NOT_OURS}
     named = {
         (page.relative_to(repository).as_posix(), found["path"])
-        for page in [repository / "README.md", repository / "CONTRIBUTING.md", *(repository / "docs").glob("*.md")]
-        for found in QUOTED_PATH.finditer(FENCE.sub("", page.read_text(encoding="utf-8")))
+        for page in pages
+        for found in QUOTED_PATH.finditer(prose(page))
     }
     ours = {(page, path) for page, path in named if path.split("/")[0] in folders}
     assert ours, "the pages name no file at all"
     assert {(page, path) for page, path in ours if not (repository / path).exists()} == set()
+
+
+def test_code_names_files_that_exist(repository: Path, lines: list[Line], folders: set[str]) -> None:
+    """Docstrings, comments, messages and settings name files of ours that are there; tests make some up."""
+    named = {
+        (f"{line.path}:{line.number}", found["path"])
+        for line in lines
+        for found in PATH_OF_A_FILE.finditer(line.text)
+        if found["path"].split("/")[0] in folders and not line.path.startswith("tests/")
+    }
+    assert named, "the code names no file at all"
+    assert {(where, path) for where, path in named if not (repository / path).exists()} == set()
+
+
+def test_links_lead_somewhere(pages: list[Path]) -> None:
+    headings = {page: {anchor(found["text"]) for found in HEADING.finditer(prose(page))} for page in pages}
+    links = [(page, *link) for page in pages for link in linked(page)]
+    assert links
+    assert [(page, to) for page, to, _ in links if not to.exists()] == []
+    assert [(page, to, heading) for page, to, heading in links if heading and heading not in headings[to]] == []
+
+
+def test_entries_of_the_decisions_that_are_named_are_there(repository: Path, lines: list[Line]) -> None:
+    decisions = (repository / "docs" / "decisions.md").read_text(encoding="utf-8")
+    named = {found["number"] for line in lines for found in ENTRY.finditer(line.text)}
+    assert named, "nothing names a decision by its number"
+    assert {number for number in named if f"\n## {number}. " not in decisions} == set()
 
 
 PIN = re.compile(r"(?P<name>[A-Za-z0-9][\w.-]*)==(?P<version>[\w.!+]+)")
