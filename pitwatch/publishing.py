@@ -38,7 +38,8 @@ class Desk(NamedTuple):
 def publishing(
     settings: Settings, tables: Sequence[str] | None = None, clock: Clock = system_clock
 ) -> Iterator[Mapping[str, Desk]]:
-    """Deliver what `tables`, or all of the settings', publish during the ``with`` block, which gets a desk for each.
+    """Deliver what `tables`, or all of the settings', publish during the ``with`` block, which gets a desk for each,
+    however often it is named.
 
     What is not delivered at the end stays in its outbox, for the next block. An outbox belongs to one process at a
     time, and so does a data directory with the log in it. Raises `UnknownTable`, `DataDirectoryUnusable`,
@@ -52,7 +53,9 @@ def publishing(
     with ExitStack() as opened:
         log = opened.enter_context(event_log(settings))
         folder = _outboxes(settings.data_directory)
-        yield {table: _desk(opened, log, folder, table, clock) for table in (known if tables is None else tables)}
+        # One outbox bears one sender.
+        wanted = dict.fromkeys(known if tables is None else tables)
+        yield {table: _desk(opened, log, folder, table, clock) for table in wanted}
 
 
 def _outboxes(directory: Path) -> Path:

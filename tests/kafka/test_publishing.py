@@ -109,6 +109,13 @@ def test_every_table_of_the_floor_has_a_desk(tmp_path: Path) -> None:
         assert [len(sent(log, table)) for table in ("D1", "D2")] == [3, 3]
 
 
+def test_table_that_is_named_twice_has_one_desk(tmp_path: Path) -> None:
+    with publishing(load_settings(write(tmp_path, "", "D1", "D2")), ["D2", "D1", "D2"]) as desks:
+        assert list(desks) == ["D2", "D1"]
+        play(desks["D2"], range(1, 4))
+        assert desks["D2"].outbox.wait_until_delivered(PATIENCE_SECONDS)
+
+
 def test_table_that_the_settings_do_not_list_is_refused(tmp_path: Path) -> None:
     settings = load_settings(write(tmp_path, "", "D1"))
     with pytest.raises(UnknownTable, match="'D9' is not in the settings"), publishing(settings, ["D9"]):
