@@ -29,7 +29,9 @@ WORDS: Final[dict[str, str]] = {
 }
 """English word of an alert's evidence → the same in Chinese. Numbers and names are the same in both."""
 
-_CORRECTIONS: Final = {"retract": "撤回", "replace": "更改"}
+_FIRST_WORDS: Final = {"retract": "撤回", "replace": "更改", "Bet": "注項"}
+"""What stands before an event's or a bet's identity."""
+
 _SECONDS: Final = " s"
 
 
@@ -41,4 +43,4 @@ def in_chinese(text: str) -> str:
     if text.endswith(_SECONDS):
         return f"{text.removesuffix(_SECONDS)} 秒"
     first, space, rest = text.partition(" ")
-    return _CORRECTIONS[first] + space + rest if first in _CORRECTIONS else text
+    return _FIRST_WORDS[first] + space + rest if first in _FIRST_WORDS else text

@@ -8,7 +8,7 @@ from processors.reconstruct.owners import COMPANIONS, SIDE_OF, by_owner, main_st
 from processors.reconstruct.refusals import Unusable
 from processors.reconstruct.rounds import round_of
 from processors.reconstruct.state import BetState, RoundState
-from processors.reconstruct.table import EvidenceRow, Table, Who
+from processors.reconstruct.table import UNSEEN, EvidenceRow, Table, Who
 from processors.reconstruct.tray import charge_commission, move_chips
 from processors.rules.findings import Finding
 from processors.rules.limits import Stake, change_after_tie, companion, differential, one_side, stake_limits
@@ -240,7 +240,7 @@ def _moved(table: Table, event: StakeCollected | PayoutMade, play: RoundState, c
     elif play.complete and not play.carry_unknown:
         amount = event.amount
         evidence = EvidenceRow(
-            bet_id=event.bet_id, bet="?", expected="0", actual=table.money(amount), due=0, paid=amount
+            bet_id=event.bet_id, bet=UNSEEN, expected="0", actual=table.money(amount), due=0, paid=amount
         )
         table.alert(event, code, event.bet_id, evidence)
     return bet

@@ -30,6 +30,9 @@ NOTHING_MORE: Final = EvidenceRow()
 """Evidence of the event and the cards alone."""
 
 
+UNSEEN: Final = "?"
+"""In evidence: the kind of a bet that nobody saw. A text names it by its identity."""
+
 Standing = Literal["raised", "corrected", "withdrawn"]
 """What an alert is emitted as: raised, put right by the table itself, or never to have been raised."""
 
@@ -163,6 +166,8 @@ class Table:
         day, shift = (play.gaming_day, play.shift) if play else self.day_of(event.occurred_at)
         kind = ALERTS[code]
         words = {name: getattr(evidence, name) for name in ("expected", "actual", "bet", "card")}
+        if words["bet"] == UNSEEN:
+            words["bet"] = f"Bet {evidence.bet_id}"
         return AlertRow(
             table_id=state.table_id,
             retracted=status == "withdrawn",

@@ -374,11 +374,14 @@ LETTERS_IN_CHINESE: Final = re.compile(
     r"(?<=主管更正：.{2} )BAC-.*"  # what a supervisor wrote
     r"|BAC-\d+:\d+:\d+"  # an event
     r"|(?<=[桃心塊花])[AJQK]|EZ 莊"  # a card's rank, a bet of that name
+    r"|(?<=注項 )[\w.:-]+"  # a bet that nobody saw
     r"|(?<=按配置 )[\w-]+|(?<=最後發布者為 )[\w-]+"  # a configuration
 )
 
-IDENTIFIERS_IN_ENGLISH: Final = re.compile(r"(?<=under configuration )[\w-]+|(?<=where )[\w-]+(?= was published last)")
-"""What may look like an identifier in English: a configuration's name."""
+IDENTIFIERS_IN_ENGLISH: Final = re.compile(
+    r"(?<=under configuration )[\w-]+|(?<=where )[\w-]+(?= was published last)|(?<=^Bet )[\w.:-]+"
+)
+"""What may look like an identifier in English: a configuration's name, or a bet's identity."""
 
 
 def check_texts(facts: Iterable[Fact]) -> None:

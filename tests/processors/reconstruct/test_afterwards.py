@@ -142,6 +142,10 @@ def test_chips_moved_afterwards_for_a_bet_that_never_stood() -> None:
     scene.of_round("payout_made", bet_id="B9", amount=7)
     scene.of_round("stake_collected", bet_id="B9", amount=9)
     assert scene.codes == ["overpaid", "stake_wrongly_collected"]
+    assert [alert.text_en.partition(":")[0] for alert in scene.alerts] == [
+        "Bet B9 overpaid",
+        "Bet B9 over-collected",
+    ]
     assert (scene.round().paid, scene.round().collected) == (7, 9)
     assert [bet.revision for bet in scene.bets] == [0, 0], "the bets are what they were"
 
