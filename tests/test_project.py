@@ -187,6 +187,13 @@ def test_entries_of_the_decisions_that_are_named_are_there(repository: Path, lin
     assert {number for number in named if f"\n## {number}. " not in decisions} == set()
 
 
+def test_every_page_is_found_from_the_readme(repository: Path) -> None:
+    """It is linked there, or from a page that is."""
+    first = {to for to, _ in linked(repository / "README.md")}
+    second = {to for page in first if page.suffix == ".md" for to, _ in linked(page)}
+    assert set((repository / "docs").glob("*.md")) - first - second == set()
+
+
 PIN = re.compile(r"(?P<name>[A-Za-z0-9][\w.-]*)==(?P<version>[\w.!+]+)")
 
 
