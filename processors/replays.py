@@ -50,12 +50,21 @@ class Begun(NamedTuple):
     first_revision: int
 
 
+_BRING_BACK: Final = (
+    "so what came of them can't be told again, and would be taken back. Restore the topic from a backup, and begin"
+    " again; nothing was changed"
+)
+
 OnWait = Callable[[str, int], None]
 """Told now and then which group is waited for, and how many records it still has to work off."""
 
 
 class WrittenLog(EventLog, Protocol):
-    """A log in which transactions of others may be open, or not be visible to everybody yet."""
+    """A log in which transactions of others may be open, or not be visible to everybody yet, and records be deleted."""
+
+    def begin(self, topic: str, partition: int) -> int:
+        """Return the first offset that the partition still has: above 0 where its first records were deleted."""
+        ...
 
     def written(self, topic: str, partition: int) -> int:
         """Return the offset behind everything that was written, in transactions that are still open too."""
@@ -66,11 +75,15 @@ class WrittenLog(EventLog, Protocol):
         ...
 
 
-def begin_replay(log: SharedLog, now: datetime, patience_seconds: float = JOIN_SECONDS) -> Begun:
+class ReplayableLog(SharedLog, WrittenLog, Protocol):
+    """A log that a replay can be begun on."""
+
+
+def begin_replay(log: ReplayableLog, now: datetime, patience_seconds: float = JOIN_SECONDS) -> Begun:
     """Put the group's places back to the first event and its tables' folds to nothing, together or not at all.
 
     Joins the group for it. Raises `ReplayRefused` while a worker has a partition, or where one has joined meanwhile,
-    and `LogUnavailable`; nothing was done then.
+    or where `check_events` does, and `LogUnavailable`; nothing was done then.
     """
     partitions = list(log.partitions(TABLE_EVENTS))
     member = log.join(GROUP, [TABLE_EVENTS])
@@ -83,7 +96,8 @@ def begin_replay(log: SharedLog, now: datetime, patience_seconds: float = JOIN_S
                     " begin again; nothing was changed"
                 )
             member.poll(LOOK_SECONDS)
-        _check_beginnings(log, partitions)
+        # Once more, for now nobody moves the places.
+        check_events(log)
         log.claim(GROUP)
         return _start_over(log, member, partitions, now)
     except Fenced as error:
@@ -94,22 +108,46 @@ def begin_replay(log: SharedLog, now: datetime, patience_seconds: float = JOIN_S
         member.leave()
 
 
-def _check_beginnings(log: EventLog, partitions: Sequence[int]) -> None:
-    """Raise `ReplayRefused` where events of the beginning are gone: their facts would be taken back at the end."""
-    for partition in partitions:
-        first = log.read(TABLE_EVENTS, partition, 0, 1)
-        if first and first[0].offset > 0:
-            raise ReplayRefused(
-                f"the events below offset {first[0].offset} in partition {partition} of {TABLE_EVENTS} are gone, so"
-                " what came of them can't be told again, and would be taken back. Nothing was changed"
-            )
+def check_events(log: WrittenLog) -> int:
+    """Return how many events there are to be folded again, about: the marks of transactions are counted with them.
+
+    Raises `ReplayRefused` where there are none, or some are gone: their facts would be taken back at the end.
+    """
+    count = 0
+    for partition in log.partitions(TABLE_EVENTS):
+        begin, end = log.begin(TABLE_EVENTS, partition), log.written(TABLE_EVENTS, partition)
+        # Not by the first record's offset: what an aborted transaction leaves behind is no record, and was none.
+        if begin > 0:
+            gone = f"the events below offset {begin} in partition {partition} of {TABLE_EVENTS} are gone"
+            raise ReplayRefused(f"{gone}, {_BRING_BACK}")
+        _check_end(partition, end, log.position(GROUP, TABLE_EVENTS, partition))
+        count += end
+    if not count:
+        raise ReplayRefused(
+            f"{TABLE_EVENTS} holds no events. Look whether kafka.bootstrap names the cluster of the floor; nothing was"
+            " changed"
+        )
+    return count
 
 
-def _start_over(log: EventLog, member: Membership, partitions: Sequence[int], now: datetime) -> Begun:
+def _check_end(partition: int, end: int, folded: int) -> None:
+    """Raise `ReplayRefused` where a partition was folded further than it goes."""
+    if folded > end:
+        raise ReplayRefused(
+            f"partition {partition} of {TABLE_EVENTS} ends at offset {end}, and was folded up to {folded}: the topic"
+            f" was made anew, or the cluster lost records. So events are gone, {_BRING_BACK}"
+        )
+
+
+def _start_over(log: WrittenLog, member: Membership, partitions: Sequence[int], now: datetime) -> Begun:
     known: dict[int, dict[str, StoredFold | None]] = {partition: {} for partition in partitions}
     for table_id, snapshot in log.states(GROUP):
         if MARK not in table_id:
             known[log.partition_of(TABLE_EVENTS, table_id)][table_id] = _read(snapshot)
+    for partition, stored in known.items():
+        # Kafka forgets the group's place in a topic that is deleted, and snapshots tell of it all the same.
+        folded = max((one.offset for one in stored.values() if one), default=0)
+        _check_end(partition, log.written(TABLE_EVENTS, partition), folded)
     newest = max((one.first_revision for tables in known.values() for one in tables.values() if one), default=0)
     first = first_revision(now, newest)
     tables = {one: _tables(log, member, one, known[one]) for one in partitions}

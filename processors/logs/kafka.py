@@ -116,6 +116,12 @@ class KafkaLog:
         with self._readers.reader_of(topic, partition) as reader:
             return reader.end(topic, partition)
 
+    def begin(self, topic: str, partition: int) -> int:
+        """Return the first offset that the partition still has: above 0 where its first records were deleted."""
+        self._readers.check_open()
+        with self._readers.reader_of(topic, partition) as reader:
+            return reader.begin(topic, partition)
+
     def written(self, topic: str, partition: int) -> int:
         """Return the offset behind everything that was written, in transactions that are still open too."""
         self._readers.check_open()

@@ -107,6 +107,13 @@ class Reader:
                 raise self._silence(f"read {topic} from offset {offset}")
         return self._take(topic, partition, limit)
 
+    def begin(self, topic: str, partition: int) -> int:
+        """Return the first offset that the partition still has."""
+        asked = TopicPartition(topic, partition)
+        with self._clients.told(f"find the beginning of {topic}"):
+            first, _ = self.consumer.get_watermark_offsets(asked, self._clients.timeout_seconds)
+        return first
+
     def end(self, topic: str, partition: int) -> int:
         """Return an offset above every committed record's, the lowest that is known."""
         end = self.decided(topic, partition)
@@ -198,10 +205,7 @@ class Reader:
             return offset
         if error.code() not in _OUT_OF_RANGE:
             raise explained(f"read {topic}", error, self._clients.trouble())
-        asked = TopicPartition(topic, partition)
-        with self._clients.told(f"find the beginning of {topic}"):
-            first, _ = self.consumer.get_watermark_offsets(asked, self._clients.timeout_seconds)
-        return max(first, offset)
+        return max(self.begin(topic, partition), offset)
 
     def _reaches(self, topic: str, partition: int, offset: int, end: int) -> bool:
         """Tell whether a partition that ends at `end` can be followed from `offset`: Kafka refuses that behind the end.

@@ -9,28 +9,35 @@ from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
 from typing import cast
+from uuid import uuid4
 
 import pytest
+from confluent_kafka import TopicPartition
 
 from pitwatch.commands.replay import Facts, as_counted, fold_table, stored_facts
+from processors.fold_snapshots import StoredFold, write_down
 from processors.logs.kafka import KafkaLog
 from processors.notify.notifier import Notifier
 from processors.notify.recording import RecordingTransport
 from processors.reconstruct.fold import FoldSettings
 from processors.reconstructor import GROUP
+from processors.replays import ReplayRefused, begin_replay
 from processors.store.clickhouse import ClickHouseStore
 from processors.store.sink import TOPICS
 from producers.simulator import Telemetry, mixed_floor, simulate
 from schemas.facts import AlertFact, BetFact
+from schemas.log import Position
 from schemas.topics import TABLE_EVENTS
 from schemas.wire import encode
-from tests.kafka.programs import SESSION, Program, is_behind, records, running, wait_for
+from tests.kafka.programs import PATIENCE_SECONDS, SESSION, Program, is_behind, records, running, wait_for
 from tests.kafka.wrong_rule import INVENTED, MISSED
 from tests.pitwatch.store_server import Server, store_server
+from tests.processors.logs.kafka_logs import OpenKafkaLog, admin, kafka_logs, make_topic, once_it_answers, stranger
 from tests.processors.notify.samples import ManualClock, route, settings
 from tests.simulation.crash_floor import START
 
 PARTITIONS = 3
+NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
 TABLES = 5
 EVENTS = 4_000
 GAP_LIMIT_MS = 20_000
@@ -195,6 +202,72 @@ def test_mended_rule_takes_the_place_of_a_wrong_one(
             assert (one.stop(), two.stop()) == (0, 0)
         right = fresh(log)
         assert shown(store, right) == right
+
+
+class TestEventsThatAreGone:
+    """A broker keeps what aborted transactions leave in a log, and tells where one begins that was cut off."""
+
+    @pytest.fixture
+    def topic(self, monkeypatch: pytest.MonkeyPatch, bootstrap: str) -> str:
+        """Have the events in a topic of the test's own."""
+        topic = f"events-{uuid4().hex}"
+        monkeypatch.setattr("processors.replays.TABLE_EVENTS", topic)
+        make_topic(bootstrap, topic, PARTITIONS)
+        return topic
+
+    @pytest.fixture
+    def open_log(self, bootstrap: str) -> Iterator[OpenKafkaLog]:
+        """Open logs that may join, which a log does once."""
+        with kafka_logs(bootstrap, PARTITIONS) as open_log:
+            yield open_log
+
+    @pytest.fixture
+    def own_log(self, open_log: OpenKafkaLog) -> KafkaLog:
+        return open_log()
+
+    @pytest.mark.parametrize("left", [2, 0])
+    def test_replay_is_refused_where_they_were_deleted(
+        self, own_log: KafkaLog, bootstrap: str, topic: str, left: int
+    ) -> None:
+        own_log.append(topic, [("T01", b"%d" % number) for number in range(5)])
+        place = TopicPartition(topic, own_log.partition_of(topic, "T01"), 5 - left)
+        client = admin(bootstrap)
+        client.delete_records([place])[place].result()
+        why = f"events below offset {5 - left} in partition {place.partition} of {topic} are gone"
+        with pytest.raises(ReplayRefused, match=why):
+            begin_replay(own_log, NOW)
+
+    def test_replay_is_refused_where_the_topic_was_made_anew(
+        self, open_log: OpenKafkaLog, own_log: KafkaLog, bootstrap: str, topic: str
+    ) -> None:
+        own_log.append(topic, [("T01", b"%d" % number) for number in range(5)])
+        partition = own_log.partition_of(topic, "T01")
+        with own_log.transaction(GROUP) as transaction:
+            transaction.save_state("T01", write_down(StoredFold(partition, 5, None, b"")))
+            transaction.commit(Position(topic, partition, 5))
+        client = admin(bootstrap)
+        client.delete_topics([topic])[topic].result()
+        make_topic(bootstrap, topic, PARTITIONS)
+        later = open_log()
+        once_it_answers(lambda: later.append(topic, [("T01", b"anew")]))
+        why = f"partition {partition} of {topic} ends at offset 1, and was folded up to 5"
+        with pytest.raises(ReplayRefused, match=why):
+            begin_replay(later, NOW)
+
+    def test_replay_begins_where_a_transaction_was_aborted_before_the_first_event(
+        self, own_log: KafkaLog, bootstrap: str, topic: str
+    ) -> None:
+        aborted = stranger(bootstrap)
+        aborted.begin_transaction()
+        aborted.produce(topic, b"no event", b"T01", own_log.partition_of(topic, "T01"))
+        aborted.flush(30)
+        aborted.abort_transaction(30)
+        own_log.append(topic, [("T01", b"no event either")])
+        assert own_log.wait(topic, own_log.partition_of(topic, "T01"), 0, PATIENCE_SECONDS)
+        (first,) = own_log.read(topic, own_log.partition_of(topic, "T01"), 0, 10)
+        assert first.offset == 2, "else this proves nothing"
+        begin_replay(own_log, NOW)
+        assert own_log.position(GROUP, topic, 0) == 0
 
 
 def assert_refused(log: KafkaLog, config: Path, name: str) -> None:

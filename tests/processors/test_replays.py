@@ -16,7 +16,7 @@ from processors.logs.transaction import CollectedTransaction
 from processors.reconstruct.emissions import Emissions
 from processors.reconstruct.fold import FoldSettings
 from processors.reconstructor import GROUP, MARK, Reconstructor
-from processors.replays import ReplayRefused, begin_replay, end_replay
+from processors.replays import ReplayRefused, begin_replay, check_events, end_replay
 from processors.settings import StoreSettings
 from processors.store.audit import facts_of
 from processors.store.clickhouse import ClickHouseStore
@@ -24,7 +24,7 @@ from processors.store.sink import Sink
 from processors.table_folds import SnapshotsLost
 from schemas.errors import PitwatchError
 from schemas.facts import FACT_KINDS
-from schemas.log import Fenced, LogError, LogUnavailable
+from schemas.log import Fenced, LogError, LogUnavailable, Position
 from schemas.revisions import COUNTED, first_revision
 from schemas.topics import FACT_TOPICS, TABLE_EVENTS
 from schemas.wire import decode_fact, encode
@@ -59,6 +59,7 @@ class ReplayLog(SqliteLog):
     others_until = 0
     member: Member | None = None
     fails: LogError | None = None
+    first = 0
 
     def partitions(self, topic: str) -> Sequence[int]:
         waits = self.member is not None and topic == TABLE_EVENTS and self.member.polls < self.others_until
@@ -75,6 +76,9 @@ class ReplayLog(SqliteLog):
             yield transaction
             if self.fails is not None:
                 raise self.fails
+
+    def begin(self, topic: str, partition: int) -> int:
+        return self.first
 
     def written(self, topic: str, partition: int) -> int:
         return self.end(topic, partition)
@@ -127,16 +131,49 @@ def test_replay_puts_everything_back_to_the_first_event(log: ReplayLog) -> None:
     assert revisions(log) == {0, begun.first_revision // COUNTED}
 
 
-def test_replay_is_refused_where_events_were_forgotten(log: ReplayLog) -> None:
-    """What came of them could not be told again, and would be taken back at the end."""
-    fold(log)
-    log.drop_before(TABLE_EVENTS, 7)
+def assert_refused(log: ReplayLog, why: str) -> None:
+    """Nothing is changed, and the place in the group is given up."""
     before = log.position(GROUP, TABLE_EVENTS, 0), dict(log.states(GROUP))
-    with pytest.raises(ReplayRefused, match="events below offset 7 in partition 0 of table-events are gone"):
+    with pytest.raises(ReplayRefused, match=why):
         begin_replay(log, BEGUN)
     assert (log.position(GROUP, TABLE_EVENTS, 0), dict(log.states(GROUP))) == before
     assert log.member is not None
     assert log.member.left
+
+
+@pytest.mark.parametrize("first", [7, len(MESSAGES)])
+def test_replay_is_refused_where_events_were_deleted(log: ReplayLog, first: int) -> None:
+    """Some of a partition, or all: what came of them could not be told again, and would be taken back at the end."""
+    fold(log)
+    log.first = first
+    assert_refused(log, rf"events below offset {first} in partition 0 of table-events are gone.* Restore the topic")
+
+
+@pytest.mark.parametrize("known_by", ["place", "snapshots"])
+def test_replay_is_refused_where_the_topic_was_made_anew(log: ReplayLog, known_by: str) -> None:
+    fold(log)
+    log.start_over([TABLE_EVENTS], "another", ("began", b""))
+    log.append(TABLE_EVENTS, MESSAGES[:3])
+    if known_by == "place":
+        log.commit_position(GROUP, Position(TABLE_EVENTS, 0, len(MESSAGES)))
+        for key, _ in list(log.states(GROUP)):
+            log.forget_state(GROUP, key)
+    why = f"partition 0 of table-events ends at offset 3, and was folded up to {len(MESSAGES)}: .* Restore the topic"
+    assert_refused(log, why)
+
+
+def test_replay_of_nothing_is_refused(tmp_path: Path) -> None:
+    with closing(ReplayLog(tmp_path / "empty.sqlite")) as log:
+        assert_refused(log, "table-events holds no events. Look whether kafka.bootstrap names")
+
+
+def test_offsets_that_never_were_events_are_not_missed(log: ReplayLog) -> None:
+    """A transaction that was aborted leaves them at the beginning."""
+    fold(log)
+    log.drop_before(TABLE_EVENTS, 7)
+    assert log.read(TABLE_EVENTS, 0, 0, 1)[0].offset == 7
+    assert check_events(log) == len(MESSAGES)
+    assert begin_replay(log, BEGUN).tables == len(TABLES)
 
 
 def test_second_replay_is_above_the_first_whatever_the_clock(log: ReplayLog) -> None:
