@@ -107,6 +107,12 @@ RECONSTRUCT_FENCED: Final = _Counter(
     registry=REGISTRY,
 )
 
+RECONSTRUCT_RETRIES: Final = _Counter(
+    "pitwatch_reconstruct_retries_total",
+    "Steps broken off because the log was away, and repeated.",
+    registry=REGISTRY,
+)
+
 RECONSTRUCT_TROUBLED: Final = _Gauge(
     "pitwatch_reconstruct_troubled",
     "1 while the worker waits for the log to work again, else 0.",
@@ -157,6 +163,19 @@ SINK_BEHIND: Final = _Gauge(
     "pitwatch_sink_behind_records",
     "Records of the log that are not in the store yet, by topic and partition.",
     ["topic", "partition"],
+    registry=REGISTRY,
+)
+
+SINK_NEWEST: Final = _Gauge(
+    "pitwatch_sink_newest_fact_timestamp_seconds",
+    "When the log got the newest record of the batch last inserted, by kind, in seconds since 1970.",
+    ["kind"],
+    registry=REGISTRY,
+)
+
+SINK_RETRIES: Final = _Counter(
+    "pitwatch_sink_retries_total",
+    "Steps broken off because the log or the store was away, and repeated.",
     registry=REGISTRY,
 )
 

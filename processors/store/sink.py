@@ -14,7 +14,7 @@ from typing import Final
 
 import structlog
 
-from processors.metrics import SINK_BEHIND, SINK_INSERT_SECONDS, SINK_REFUSED, SINK_ROWS
+from processors.metrics import SINK_BEHIND, SINK_INSERT_SECONDS, SINK_NEWEST, SINK_REFUSED, SINK_ROWS
 from processors.store.port import RowsRefused, Store, StoreUnavailable
 from processors.store.rows import event_row
 from schemas.facts import DeadLetterFact
@@ -195,6 +195,7 @@ class Sink:
             else:
                 batch.insert([(record, record.value) for record in records])
         flow.due_at = self._clock() + self._interval_seconds
+        SINK_NEWEST.labels(kind=flow.kind).set(max(record.appended_at for record in records).timestamp())
         for stream, offset in moved:
             self._log.commit_position(self.group, stream.place._replace(offset=offset))
             stream.offset = offset

@@ -14,7 +14,7 @@ from processors.fold_snapshots import read_back
 from processors.logs.kafka_member import Change, OnRelease, Partition
 from processors.logs.sqlite import SqliteLog
 from processors.logs.transaction import CollectedTransaction
-from processors.metrics import RECONSTRUCT_FENCED, RECONSTRUCT_PARTITIONS, RECONSTRUCT_TROUBLED
+from processors.metrics import RECONSTRUCT_FENCED, RECONSTRUCT_PARTITIONS, RECONSTRUCT_RETRIES, RECONSTRUCT_TROUBLED
 from processors.reconstruct_worker import TAKING_UP, ReconstructWorker
 from processors.reconstructor import GROUP
 from processors.settings import PipelineSettings, Settings
@@ -193,11 +193,13 @@ def test_fenced_worker_drops_what_it_computed_and_claims_anew(
 def test_outage_is_told_and_waited_out(log: SharedLog, worker: ReconstructWorker, where: str) -> None:
     send(log, opening())
     log.failures[where] = LogUnavailable("no broker answers")
+    before = RECONSTRUCT_RETRIES._value.get()
     with pytest.raises(LogUnavailable):
         until_idle(worker)
     assert RECONSTRUCT_TROUBLED._value.get() == 1
     until_idle(worker)
     assert RECONSTRUCT_TROUBLED._value.get() == 0
+    assert RECONSTRUCT_RETRIES._value.get() == before + 1
     assert committed(log) == 1
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from processors.logs.sqlite import SqliteLog
+from processors.metrics import SINK_NEWEST
 from processors.store import sink as sink_module
 from processors.store.port import Parameters, RowsRefused, StoreUnavailable, T
 from processors.store.sink import FULL_BATCH_ROWS, MAX_BATCH_ROWS, MAX_REFUSED, Sink
@@ -204,6 +205,30 @@ class TestPosition:
                 sink.step()
         Sink(log, store).drain()
         assert bet_ids(store) == named(3) * 2
+
+    def test_newest_record_stored_is_shown_by_kind(self, log: EventLog, store: RecordingStore, sink: Sink) -> None:
+        log.append("bets", bets(1))
+        log.append("bets", bets(1, first=1))
+        log.append(TABLE_EVENTS, [event(1)])
+        sink.drain()
+        (_, newest), (heard,) = log.read("bets", 0, 0, 9), log.read(TABLE_EVENTS, 0, 0, 9)
+        assert SINK_NEWEST.labels(kind="bet")._value.get() == newest.appended_at.timestamp()
+        assert SINK_NEWEST.labels(kind="event")._value.get() == heard.appended_at.timestamp()
+
+    def test_record_that_is_not_stored_is_no_newest_one(
+        self, log: EventLog, store: RecordingStore, sink: Sink, time: Time
+    ) -> None:
+        def fail(_kind: str, _rows: Sequence[bytes]) -> None:
+            raise StoreUnavailable("the disk is full")
+
+        log.append("bets", bets(1))
+        sink.drain()
+        before = SINK_NEWEST.labels(kind="bet")._value.get()
+        log.append("bets", bets(1, first=1))
+        store.verdict = fail
+        with pytest.raises(StoreUnavailable):
+            sink.drain()
+        assert SINK_NEWEST.labels(kind="bet")._value.get() == before
 
 
 class PartedLog(SqliteLog):
