@@ -1,7 +1,7 @@
 """A table's fold as it is kept between runs: what it knows, and the place in the log up to which it knows it."""
 
 from datetime import datetime
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -11,6 +11,14 @@ from schemas.revisions import AS_THEY_CAME
 
 class UnreadableSnapshot(ValueError):
     """Raised for bytes that are no snapshot of this version's; the table is folded from its records instead."""
+
+
+class StoredNumbers(NamedTuple):
+    """What a snapshot says beside its fold; see `StoredFold`."""
+
+    first_revision: int
+    tables: int
+    replayed_from: int
 
 
 class StoredFold(msgspec.Struct, frozen=True):
@@ -29,6 +37,10 @@ class StoredFold(msgspec.Struct, frozen=True):
     first_revision: int = AS_THEY_CAME
     tables: int = 0
     replayed_from: int = AS_THEY_CAME
+
+    def numbers(self) -> StoredNumbers:
+        """Return what is known of the table though its fold can't be read."""
+        return StoredNumbers(self.first_revision, self.tables, self.replayed_from)
 
     def restore(self, settings: FoldSettings) -> TableFold:
         """Return the fold. Raises `UnreadableSnapshot`."""

@@ -205,8 +205,16 @@ def end_replay(log: WrittenLog, store: Store, on_wait: OnWait) -> Counter[str]:
 
 
 def _told_again(log: WrittenLog) -> dict[str, int]:
-    """Return the tables that a replay began anew, each with the first revision of what that told."""
+    """Return the tables that a replay began anew, each with the first revision of what that told.
+
+    Raises `ReplayRefused` where that can't be read of some: what is wrong of them would stay.
+    """
     found = {table_id: _read(snapshot) for table_id, snapshot in log.states(GROUP) if MARK not in table_id}
+    if unreadable := sorted(table_id for table_id, stored in found.items() if stored is None):
+        raise ReplayRefused(
+            f"the snapshots of {len(unreadable)} tables can't be read, {unreadable[0]} first, so nobody can say what"
+            " was told again of them. Restart the reconstruct workers, which write them anew, and run it again"
+        )
     return {table_id: stored.replayed_from for table_id, stored in found.items() if stored and stored.replayed_from}
 
 

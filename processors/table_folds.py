@@ -6,19 +6,19 @@ before; since the fold is pure, what comes next is what would have come. So snap
 """
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
 import structlog
 
-from processors.fold_snapshots import StoredFold, UnreadableSnapshot, blank, read_back, write_down
+from processors.fold_snapshots import StoredFold, StoredNumbers, UnreadableSnapshot, blank, read_back, write_down
 from processors.metrics import RECONSTRUCT_FOLDED_AGAIN, RECONSTRUCT_SNAPSHOTS
 from processors.reconstruct.fold import FoldSettings, TableFold
 from schemas.errors import PitwatchError
 from schemas.facts import Fact
 from schemas.log import MAX_MESSAGE_BYTES, EventLog, Record, Transaction
-from schemas.revisions import AS_THEY_CAME, next_first_revision
+from schemas.revisions import AS_THEY_CAME, next_first_revision, replay_begun
 from schemas.structs import altered
 from schemas.topics import TABLE_EVENTS
 
@@ -47,16 +47,16 @@ _logger: Final = structlog.get_logger(__name__)
 
 
 class SnapshotsLost(PitwatchError):
-    """Raised where somebody dropped snapshots of tables whose events were folded already.
+    """Raised where tables whose events were folded already have snapshots no more, or none that tell what they must.
 
     To fold these anew and throw their facts away would not do: what was told of them, nobody knows any more.
     """
 
-    def __init__(self, partition: int, lost: str) -> None:
+    def __init__(self, partition: int, lost: str, how: str = "are gone, though their events were folded") -> None:
         super().__init__(
-            f"the snapshots of {lost} in partition {partition} are gone, though their events were folded. Whatever"
-            " dropped them, nothing is lost, for the events say all that they said: stop every reconstruct worker, run"
-            " `pitwatch topics replay` (on one machine `pitwatch replay`), and start them again"
+            f"the snapshots of {lost} in partition {partition} {how}. Whatever became of them, nothing is lost, for the"
+            " events say all that they said: stop every reconstruct worker, run `pitwatch topics replay` (on one"
+            " machine `pitwatch replay`), and start them again"
         )
 
 
@@ -84,23 +84,36 @@ class TableFolds:
         self._saved_at: dict[str, int] = {}
         self._first_revisions: dict[str, int] = {}
         self._replayed_from: dict[str, int] = {}
+        self._replays: dict[int, int] = {}
+        """The first revision of the newest replay of each partition that there was one of."""
 
     def take_up(self, ends: Mapping[int, int]) -> None:
         """Take up the folds of every table of these partitions, as they were at the offsets that were committed.
 
         Raises `SnapshotsLost`.
         """
-        begins: dict[int, dict[str, int]] = {partition: {} for partition in ends}
-        counted = dict.fromkeys(ends, 0)
         self.drop(ends.keys())
+        begins: dict[int, dict[str, int]] = {partition: {} for partition in ends}
+        read: dict[int, list[StoredNumbers]] = {partition: [] for partition in ends}
+        unreadable: dict[str, int] = {}
         for table_id, snapshot in self._log.states(GROUP):
             if MARK not in table_id and (partition := self._log.partition_of(TABLE_EVENTS, table_id)) in begins:
-                begins[partition][table_id], tables = self._restore(table_id, partition, snapshot)
-                counted[partition] = max(counted[partition], tables)
+                try:
+                    stored = read_back(snapshot)
+                except UnreadableSnapshot as error:
+                    _tell_unreadable(table_id, error)
+                    unreadable[table_id] = partition
+                else:
+                    read[partition].append(stored.numbers())
+                    begins[partition][table_id] = self._restore(table_id, stored, partition)
                 self._on_page()
-        for partition, tables in counted.items():
+        for table_id, partition in unreadable.items():
+            self._begin_anew(table_id, partition, _numbers_lost(table_id, partition, read))
+            begins[partition][table_id] = 0
+        for partition, numbers in read.items():
             # Each snapshot says how many there were, so those that are left tell of those that are not.
-            if tables > (found := len(begins[partition])):
+            tables, found = max((one.tables for one in numbers), default=0), len(begins[partition])
+            if tables > found:
                 raise SnapshotsLost(partition, f"{tables - found} of {tables} tables")
         for partition, end in ends.items():
             self._fold_again(partition, begins[partition], end)
@@ -108,9 +121,11 @@ class TableFolds:
     def begin(self, table_id: str, partition: int) -> TableFold:
         """Return the fold of a table that nobody heard yet.
 
-        Its first snapshot is written with its first batch, for only tables that have one are known after a start.
+        Its first snapshot is written with its first batch, for only tables that have one are known after a start. After
+        a replay it counts as the others do that were told again, so that each snapshot of a partition tells of that.
         """
-        fold = self._keep(table_id, TableFold(table_id, self._settings), partition)
+        replayed_from = self._replays.get(partition, AS_THEY_CAME)
+        fold = self._keep(table_id, TableFold(table_id, self._settings), partition, replayed_from, replayed_from)
         self._since_snapshot[table_id] = self._snapshot_events
         return fold
 
@@ -146,6 +161,8 @@ class TableFolds:
             self.heard.pop(table_id, None)
             self._first_revisions.pop(table_id, None)
             self._replayed_from.pop(table_id, None)
+        for partition in list(self._replays) if partitions is None else partitions:
+            self._replays.pop(partition, None)
 
     # -- snapshots ---------------------------------------------------------------------------------------------------
 
@@ -194,38 +211,41 @@ class TableFolds:
             self._since_snapshot[table_id] = 0
             self._saved_at[table_id] = offsets[self._partitions[table_id]]
 
-    def _restore(self, table_id: str, partition: int, snapshot: bytes) -> tuple[int, int]:
-        """Take a fold up from its snapshot; return the offset from which on it is to be folded, and what it counted.
+    def _restore(self, table_id: str, stored: StoredFold, partition: int) -> int:
+        """Take a fold up from its snapshot; return the offset from which on it is to be folded.
 
-        The offset is the beginning where the snapshot can't be read. What the fold then tells counts on above all that
-        was told before: it may not count as often as another version did.
+        That is the beginning where the fold can't be read. What it then tells counts on above all that was told before:
+        it may not count as often as another version did.
         """
-        stored: StoredFold | None = None
         try:
-            stored = read_back(snapshot)
-            self._keep(table_id, stored.restore(self._settings), partition, stored.first_revision)
+            fold = stored.restore(self._settings)
         except UnreadableSnapshot as error:
-            _logger.warning("snapshot_unreadable", table_id=table_id, error=str(error), action="folding all its events")
-            first = AS_THEY_CAME if stored is None else stored.first_revision
-            self._keep(table_id, TableFold(table_id, self._settings), partition, next_first_revision(first))
-            self._saved_at[table_id] = 0
-            if stored is None:
-                return 0, 0
-            self._replayed_from[table_id] = stored.replayed_from
-            return 0, stored.tables
+            _tell_unreadable(table_id, error)
+            self._begin_anew(table_id, partition, stored.numbers())
+            return 0
+        self._keep(table_id, fold, partition, stored.first_revision, stored.replayed_from)
         self._saved_at[table_id] = stored.offset
-        self._replayed_from[table_id] = stored.replayed_from
         if stored.heard_at is not None:
             self.heard[table_id] = stored.heard_at
-        return stored.offset, stored.tables
+        return stored.offset
 
-    def _keep(self, table_id: str, fold: TableFold, partition: int, first_revision: int = AS_THEY_CAME) -> TableFold:
+    def _begin_anew(self, table_id: str, partition: int, before: StoredNumbers) -> None:
+        first = next_first_revision(before.first_revision)
+        self._keep(table_id, TableFold(table_id, self._settings), partition, first, before.replayed_from)
+        self._saved_at[table_id] = 0
+
+    def _keep(
+        self, table_id: str, fold: TableFold, partition: int, first_revision: int, replayed_from: int
+    ) -> TableFold:
         self.folds[table_id] = fold
         self._partitions[table_id] = partition
         self._counts[partition] += MARK not in table_id
         self._since_snapshot[table_id] = 0
         if first_revision:
             self._first_revisions[table_id] = first_revision
+        if replayed_from:
+            self._replayed_from[table_id] = replayed_from
+            self._replays[partition] = max(replayed_from, self._replays.get(partition, AS_THEY_CAME))
         return fold
 
     def _fold_again(self, partition: int, begins: Mapping[str, int], end: int) -> None:
@@ -270,6 +290,31 @@ class TableFolds:
                 for table_id in some:
                     self.save(transaction, table_id, offsets)
             self.saved(some, offsets)
+
+
+def _tell_unreadable(table_id: str, error: UnreadableSnapshot) -> None:
+    _logger.warning("snapshot_unreadable", table_id=table_id, error=str(error), action="folding all its events")
+
+
+def _numbers_lost(table_id: str, partition: int, read: Mapping[int, Sequence[StoredNumbers]]) -> StoredNumbers:
+    """Return numbers for a table of whose snapshot nothing can be read, from the partition's other snapshots.
+
+    A replay is of a whole partition, so any of them tells of it. Raises `SnapshotsLost` where none can be read, or
+    where they don't agree: numbers too low would hide all that the table tells, and a replay that was none, or one that
+    is forgotten, would have the wrong facts taken back at its end.
+    """
+    others = read[partition] or [one for numbers in read.values() for one in numbers]
+    replays = {one.replayed_from for one in others}
+    newest = max((one.first_revision for one in others), default=AS_THEY_CAME)
+    # Of another partition's replay nobody can say whether this table was there already.
+    if len(replays) != 1 or (not read[partition] and replay_begun(newest) is not None):
+        raise SnapshotsLost(
+            partition,
+            f"table {table_id}, and maybe others,",
+            "can't be read, and from what others say nobody can tell which revisions their facts have. Where another"
+            " version wrote them, go back to that",
+        )
+    return StoredNumbers(newest, 0, replays.pop())
 
 
 def _is_refusal(fact: Fact) -> bool:

@@ -17,18 +17,18 @@ from pydantic import TypeAdapter
 from structlog.testing import capture_logs
 
 import processors.table_folds
-from processors.fold_snapshots import read_back
+from processors.fold_snapshots import blank, read_back
 from processors.logs.sqlite import SqliteLog
 from processors.logs.transaction import CollectedTransaction
 from processors.reconstruct.fold import FoldSettings, TableFold
 from processors.reconstructor import GROUP, MARK, Progress, Reconstructor
-from processors.table_folds import SnapshotsLost
+from processors.table_folds import SnapshotsLost, TableFolds
 from producers.simulator import mixed_floor, simulate
 from schemas.configuration import TableEntry, preset
 from schemas.events import GapExpired, TableSilent
 from schemas.facts import AlertFact, Fact
 from schemas.log import MAX_MESSAGE_BYTES, LogUnavailable, Position, Record
-from schemas.revisions import COUNTED, counted
+from schemas.revisions import COUNTED, counted, first_revision
 from schemas.topics import FACT_TOPICS, TABLE_EVENTS
 from schemas.wire import decode_event, decode_fact, encode
 from tests.producers.table import event
@@ -468,6 +468,70 @@ def test_lost_snapshots_are_noticed_and_nothing_is_told(log: FailingLog, lost: s
     with pytest.raises(SnapshotsLost, match="pitwatch topics replay"):
         restarted.step()
     assert log.facts() == told
+
+
+class DividedLog(FailingLog):
+    """A log in which the last letter of a table's name is its partition, as far as snapshots go."""
+
+    def partition_of(self, topic: str, key: str) -> int:
+        return int(key[-1])
+
+    def read(self, topic: str, partition: int, offset: int, limit: int) -> list[Record]:
+        return []
+
+
+REPLAY = first_revision(NOON)
+NEVER = (0, 0)
+ONCE = (REPLAY, REPLAY)
+SINCE = (REPLAY + COUNTED, REPLAY)
+
+
+@pytest.fixture
+def divided(tmp_path: Path) -> Iterator[DividedLog]:
+    with closing(DividedLog(tmp_path / "log.sqlite")) as opened:
+        yield opened
+
+
+def taken_up(log: DividedLog, others: Sequence[tuple[str, tuple[int, int]]]) -> tuple[int, int]:
+    """Return the first revision and the replay of A0 once all partitions are taken up and its snapshot is lost."""
+    with log.transaction(GROUP) as transaction:
+        transaction.save_state("A0", b"\xc1")
+        for table_id, (first, replayed_from) in others:
+            transaction.save_state(table_id, blank(table_id, int(table_id[-1]), first, 0, replayed_from))
+    folds = TableFolds(log, FoldSettings(), 100)
+    folds.take_up({0: 0, 1: 0})
+    with log.transaction(GROUP) as transaction:
+        folds.save(transaction, "A0", {0: 0})
+    stored = read_back(log.state(GROUP, "A0") or b"")
+    return stored.first_revision, stored.replayed_from
+
+
+@pytest.mark.parametrize(
+    ("others", "numbers"),
+    [
+        ([("B0", NEVER), ("C1", ONCE)], (COUNTED, 0)),
+        ([("B0", (3 * COUNTED, 0)), ("C0", NEVER)], (4 * COUNTED, 0)),
+        ([("B0", ONCE), ("C0", SINCE), ("D1", NEVER)], (REPLAY + 2 * COUNTED, REPLAY)),
+        ([("B1", NEVER), ("C1", (COUNTED, 0))], (2 * COUNTED, 0)),
+    ],
+    ids=["never replayed", "begun anew", "replayed", "from another partition"],
+)
+def test_numbers_of_a_snapshot_that_is_lost_are_above_the_others(
+    divided: DividedLog, others: Sequence[tuple[str, tuple[int, int]]], numbers: tuple[int, int]
+) -> None:
+    assert taken_up(divided, others) == numbers
+
+
+@pytest.mark.parametrize(
+    "others",
+    [[], [("B0", ONCE), ("C0", NEVER)], [("B1", ONCE)], [("B1", (REPLAY, 0))]],
+    ids=["nobody tells", "they don't agree", "another's replay", "another's replay, of an older version"],
+)
+def test_snapshot_of_which_nothing_is_known_stops_the_worker(
+    divided: DividedLog, others: Sequence[tuple[str, tuple[int, int]]]
+) -> None:
+    with pytest.raises(SnapshotsLost, match=r"of table A0, .* in partition 0 can't be read, .*pitwatch topics replay"):
+        taken_up(divided, others)
 
 
 def test_key_that_is_no_tables_is_refused_after_every_start(log: FailingLog) -> None:

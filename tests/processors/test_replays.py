@@ -293,6 +293,52 @@ def test_fold_that_had_to_begin_anew_after_a_replay_costs_no_fact(log: ReplayLog
     assert all_facts(store) == before
 
 
+def spoil(log: ReplayLog, table_id: str) -> None:
+    """Make nothing readable of a table's snapshot."""
+    with log.transaction(GROUP) as transaction:
+        transaction.save_state(table_id, b"\xc1")
+
+
+def test_snapshot_of_which_nothing_can_be_read_after_a_replay_costs_no_fact(
+    log: ReplayLog, store: ClickHouseStore
+) -> None:
+    """What the table tells then holds against all that the replay told, and the end still knows of that."""
+    fold(log)
+    first = begin_replay(log, BEGUN).first_revision
+    fold(log)
+    table = sorted(TABLES)[0]
+    spoil(log, table)
+    with pytest.raises(ReplayRefused, match=rf"snapshots of 1 tables can't be read, {table} first"):
+        end_replay(log, store, lambda *_: None)
+    fold(log)
+    numbers = {key: read_back(state).numbers() for key, state in log.states(GROUP)}
+    assert numbers.pop(table) == (first + COUNTED, len(TABLES), first)
+    assert set(numbers.values()) == {(first, len(TABLES), first)}
+    log.append(TABLE_EVENTS, [(table, b"noise")])
+    fold(log)
+    (*_, letter) = log.read(FACT_TOPICS["dead_letter"], 0, 0, 10_000)
+    assert decode_fact(letter.value).revision == first + COUNTED
+    Sink(log, store).drain()
+    before = all_facts(store)
+    assert end_replay(log, store, lambda *_: None) == Counter()
+    assert all_facts(store) == before
+
+
+def test_table_that_came_after_a_replay_tells_of_it_too(log: ReplayLog, store: ClickHouseStore) -> None:
+    """Else nobody could say of a snapshot that can't be read whether its table was told again."""
+    fold(log)
+    first = begin_replay(log, BEGUN).first_revision
+    fold(log)
+    log.append(TABLE_EVENTS, [("NEW", event(1, "NEW", type="table_opened")), ("NEW", b"noise")])
+    fold(log)
+    assert read_back(log.state(GROUP, "NEW") or b"").numbers() == (first, len(TABLES) + 1, first)
+    Sink(log, store).drain()
+    before = all_facts(store)
+    assert end_replay(log, store, lambda *_: None) == Counter()
+    assert all_facts(store) == before
+    assert _count(store, "dead_letters", "table_id = 'NEW'") == 1
+
+
 def test_end_waits_and_retracts_what_was_not_told_again(
     log: ReplayLog, store: ClickHouseStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
