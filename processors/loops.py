@@ -6,6 +6,7 @@ from typing import Final
 
 import structlog
 
+from processors.metrics import LOOP_RETRIES
 from schemas.errors import PitwatchError
 
 FIRST_RETRY_SECONDS: Final = 0.25
@@ -92,6 +93,7 @@ class Loop(threading.Thread):
             try:
                 moved = self._step()
             except self._outages as error:
+                LOOP_RETRIES.labels(self.name).inc()
                 if standing.report(self.name, str(error)):
                     _logger.error("loop_waits", loop=self.name, error=str(error))
                 standing.stopping.wait(pause)

@@ -107,12 +107,6 @@ RECONSTRUCT_FENCED: Final = _Counter(
     registry=REGISTRY,
 )
 
-RECONSTRUCT_RETRIES: Final = _Counter(
-    "pitwatch_reconstruct_retries_total",
-    "Steps broken off because the log was away, and repeated.",
-    registry=REGISTRY,
-)
-
 RECONSTRUCT_TROUBLED: Final = _Gauge(
     "pitwatch_reconstruct_troubled",
     "1 while the worker waits for the log to work again, else 0.",
@@ -173,12 +167,6 @@ SINK_NEWEST: Final = _Gauge(
     registry=REGISTRY,
 )
 
-SINK_RETRIES: Final = _Counter(
-    "pitwatch_sink_retries_total",
-    "Steps broken off because the log or the store was away, and repeated.",
-    registry=REGISTRY,
-)
-
 SINK_TROUBLED: Final = _Gauge(
     "pitwatch_sink_troubled",
     "1 while the sink waits for the log or the store to work again, else 0.",
@@ -217,6 +205,13 @@ STREAM_DEAD_LETTERS: Final = _Counter(
     "pitwatch_stream_dead_letters_total",
     "Messages of the fact topics that are no facts and became dead letters, by topic. Each is a defect.",
     ["topic"],
+    registry=REGISTRY,
+)
+
+LOOP_RETRIES: Final = _Counter(
+    "pitwatch_loop_retries_total",
+    "Steps broken off because the log, the store or the disk was away, and repeated, by the loop that takes them.",
+    ["loop"],
     registry=REGISTRY,
 )
 

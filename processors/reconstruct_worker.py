@@ -16,7 +16,6 @@ from processors.metrics import (
     RECONSTRUCT_FENCED,
     RECONSTRUCT_GIVEN_UP,
     RECONSTRUCT_PARTITIONS,
-    RECONSTRUCT_RETRIES,
     RECONSTRUCT_TABLES,
     RECONSTRUCT_TROUBLED,
 )
@@ -119,7 +118,6 @@ class ReconstructWorker:
             return True
         except LogUnavailable:
             RECONSTRUCT_TROUBLED.set(1)
-            RECONSTRUCT_RETRIES.inc()
             # Tables kept their events while the log was away; they get their time to send what is missing.
             self.reconstructor.listen_from(self._clock())
             raise

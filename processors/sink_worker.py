@@ -10,7 +10,7 @@ from typing import Final, Protocol
 
 import structlog
 
-from processors.metrics import SINK_RETRIES, SINK_TROUBLED
+from processors.metrics import SINK_TROUBLED
 from processors.store.clickhouse import ClickHouseStore
 from processors.store.port import StoreUnavailable
 from processors.store.sink import TOPICS, WAIT_SECONDS, Sink, group_of
@@ -116,7 +116,6 @@ class SinkWorker:
             moved = self._step()
         except OUTAGES:
             SINK_TROUBLED.set(1)
-            SINK_RETRIES.inc()
             self._tell(())
             raise
         SINK_TROUBLED.set(0)

@@ -8,6 +8,7 @@ from structlog.testing import capture_logs
 
 import processors.loops
 from processors.loops import Loop, Standing
+from processors.metrics import LOOP_RETRIES
 from schemas.log import LogUnavailable
 
 
@@ -51,10 +52,12 @@ def test_outage_is_told_once_and_so_is_its_end(standing: Standing) -> None:
         seen.append(standing.troubles())
         raise LogUnavailable("the disk is full")
 
+    before = LOOP_RETRIES.labels("work")._value.get()
     with capture_logs() as logs:
         run(standing, look, look, look, fail(LogUnavailable("the disk is broken")), lambda: True, lambda: True)
     assert seen == [{}, {"work": "the disk is full"}, {"work": "the disk is full"}]
     assert standing.troubles() == {}
+    assert LOOP_RETRIES.labels("work")._value.get() == before + 4
     standing.raise_failure()
     assert [(entry["event"], entry.get("error")) for entry in logs] == [
         ("loop_waits", "the disk is full"),

@@ -6,15 +6,16 @@ from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import msgspec
 import pytest
 from structlog.testing import capture_logs
 
 import processors.table_folds
-from processors.fold_snapshots import read_back
+from processors.fold_snapshots import read_back, write_down
 from processors.logs.kafka_member import Change, OnRelease, Partition
 from processors.logs.sqlite import SqliteLog
 from processors.logs.transaction import CollectedTransaction
-from processors.metrics import RECONSTRUCT_FENCED, RECONSTRUCT_PARTITIONS, RECONSTRUCT_RETRIES, RECONSTRUCT_TROUBLED
+from processors.metrics import RECONSTRUCT_FENCED, RECONSTRUCT_PARTITIONS, RECONSTRUCT_TROUBLED
 from processors.reconstruct_worker import TAKING_UP, ReconstructWorker
 from processors.reconstructor import GROUP
 from processors.settings import PipelineSettings, Settings
@@ -193,13 +194,11 @@ def test_fenced_worker_drops_what_it_computed_and_claims_anew(
 def test_outage_is_told_and_waited_out(log: SharedLog, worker: ReconstructWorker, where: str) -> None:
     send(log, opening())
     log.failures[where] = LogUnavailable("no broker answers")
-    before = RECONSTRUCT_RETRIES._value.get()
     with pytest.raises(LogUnavailable):
         until_idle(worker)
     assert RECONSTRUCT_TROUBLED._value.get() == 1
     until_idle(worker)
     assert RECONSTRUCT_TROUBLED._value.get() == 0
-    assert RECONSTRUCT_RETRIES._value.get() == before + 1
     assert committed(log) == 1
 
 
@@ -311,8 +310,10 @@ def taking_up(log: SharedLog, worker: ReconstructWorker) -> None:
     send(log, opening(), *(event(seq) for seq in range(2, 12)))
     until_idle(other)
     with log.transaction(GROUP) as transaction:
-        for key, _ in list(log.states(GROUP)):
-            transaction.save_state(key, b"no snapshot of this version's")
+        for key, snapshot in list(log.states(GROUP)):
+            transaction.save_state(
+                key, write_down(msgspec.structs.replace(read_back(snapshot), fold=b"another version's"))
+            )
     log.mine.clear()
     log.changes.append(Change(gained=(MINE,)))
 
