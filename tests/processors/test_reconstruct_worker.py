@@ -7,7 +7,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import msgspec
-import msgspec
 import pytest
 from structlog.testing import capture_logs
 
