@@ -2,7 +2,9 @@
 
 import re
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import typer
@@ -13,6 +15,9 @@ from schemas.errors import PitwatchError
 from tests.pitwatch.command_line import CommandLine, start
 
 COMMANDS = sorted(typer.main.get_command(app).list_commands(None))  # type: ignore[attr-defined]  # a group's
+
+CODE = re.compile(r"```\w*\n(?P<block>.*?)```|`(?P<phrase>[^`]+)`", re.DOTALL)
+CALL = re.compile(r"(?<!\S)pitwatch +(?P<arguments>[a-z][^#|\n]*)")
 
 
 def test_called_without_anything_it_says_what_there_is(pitwatch: CommandLine) -> None:
@@ -32,6 +37,38 @@ def test_every_command_explains_itself(pitwatch: CommandLine, command: str) -> N
     answer = pitwatch(command, "--help")
     assert (answer.exit_code, answer.err) == (0, "")
     assert re.search(rf"Usage: .* {command} ", answer.out.decode())
+
+
+def calls_in(page: Path) -> Iterator[list[str]]:
+    """Yield the arguments of each call of `pitwatch` that a page shows."""
+    for found in CODE.finditer(page.read_text(encoding="utf-8")):
+        # A phrase may be broken over two lines.
+        code = found["block"] or found["phrase"].replace("\n", " ")
+        yield from (call["arguments"].split() for call in CALL.finditer(code))
+
+
+def what_is_wrong_with(arguments: list[str]) -> str | None:
+    command: Any = typer.main.get_command(app)
+    rest = list(arguments)
+    while hasattr(command, "commands"):
+        if not rest or rest[0] not in command.commands:
+            return "no such command"
+        command = command.commands[rest.pop(0)]
+    known = {"--help"}.union(*(option.opts for option in command.params))
+    unknown = [word for word in rest if word.startswith("--") and word not in known]
+    return f"no such option: {unknown}" if unknown else None
+
+
+def test_pages_call_commands_with_options_that_are_there(repository: Path) -> None:
+    pages = [repository / "README.md", repository / "CONTRIBUTING.md", *(repository / "docs").glob("*.md")]
+    calls = [(page.name, arguments) for page in pages for arguments in calls_in(page)]
+    assert ("operations.md", ["topics", "create", "--config", "pitwatch.toml"]) in calls
+    assert [(*call, wrong) for call in calls if (wrong := what_is_wrong_with(call[1]))] == []
+
+
+@pytest.mark.parametrize("arguments", [["nonsense"], ["topics", "nonsense"], ["sql", "--nonsense"]], ids=" ".join)
+def test_call_of_a_page_that_is_wrong_is_found(arguments: list[str]) -> None:
+    assert what_is_wrong_with(arguments)
 
 
 @pytest.mark.parametrize("command", ["gateway", "reconstruct", "worker", "sink", "migrate"])
