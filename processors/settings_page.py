@@ -14,8 +14,8 @@ Schema = dict[str, JsonValue]
 _INTRODUCTION: Final = """\
 # Settings
 
-`pitwatch --config FILE` reads a TOML file; `examples/pitwatch.toml` is one to start from. Without a file the defaults
-hold. An environment variable goes before the file: `PITWATCH_`, the section, two underscores, the key
+Commands that take `--config FILE` read a TOML file; `examples/pitwatch.toml` is one to start from. Without a file the
+defaults hold. An environment variable goes before the file: `PITWATCH_`, the section, two underscores, the key
 (`PITWATCH_GATEWAY__PORT=8601`); lists are written in JSON. What is misspelt or out of bounds is refused, with its file
 or variable and its key.
 

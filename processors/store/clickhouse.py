@@ -16,13 +16,13 @@ from typing import Final, Self, TypeVar
 import msgspec
 from clickhouse_connect.driver.binding import DT64Param
 from clickhouse_connect.driver.client import Client
-from clickhouse_connect.driver.exceptions import ClickHouseError
+from clickhouse_connect.driver.exceptions import ClickHouseError, ProgrammingError
 
 from processors.settings import StoreSettings
 from processors.store import retention
 from processors.store.admission import admit, format_of
 from processors.store.connections import Connect, Settings, to_folder, to_server
-from processors.store.engine_errors import inserting, managing, querying, refused_path
+from processors.store.engine_errors import inserting, managing, plain, querying, refused_path
 from processors.store.migrations import ONE_SERVER, TABLE, Applied, Layout, check_migrated, migrate
 from processors.store.port import VIEWS, Parameters, QueryRefused, RowsRefused, StoreUnavailable
 from processors.store.rows import beyond_64_bits
@@ -108,7 +108,14 @@ class ClickHouseStore:
         """Use the store on the server, or the cluster, that `settings` name. Raises `StoreUnavailable`."""
         assert settings.url is not None, "checked by the caller"
         with managing(f"the store {settings.url} can't be reached"):
-            return cls(to_server(settings, settings.url), settings, settings.url)
+            try:
+                return cls(to_server(settings, settings.url), settings, settings.url)
+            except ProgrammingError as error:
+                # The client's own word, from what the server says of its settings.
+                raise StoreUnavailable(
+                    f"the user {settings.user!r} of the store {settings.url} may only read, and this needs to write"
+                    f" ({plain(error)}). Name the writer under [store]"
+                ) from error
 
     @property
     def identity(self) -> str:

@@ -47,8 +47,8 @@ def store_server(folder: Path, port: int = 0) -> Iterator[Server]:
 
 
 @contextmanager
-def serving_store(folder: Path, sha256: str, port: int = 0) -> Iterator[str]:
+def serving_store(folder: Path, sha256: str, port: int = 0, *, writes: bool = True) -> Iterator[str]:
     """Serve the rows in `folder` to whoever has the password of this hash."""
-    endpoint = Endpoint(folder, [User(USER, sha256, writes=True)], Limits("default", 30, 2**26), 4)
+    endpoint = Endpoint(folder, [User(USER, sha256, writes=writes)], Limits("default", 30, 2**26), 4)
     with closing(endpoint), serving(endpoint.app, "127.0.0.1", port, "server") as url:
         yield url

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from processors.sql.users import mint_password
 from processors.store.migrations import migrations
 from tests.pitwatch.command_line import CommandLine
-from tests.pitwatch.store_server import Server, store_server
+from tests.pitwatch.store_server import Server, serving_store, store_server
 
 USERS = '[[sql.users]]\nname = "ana"\npassword_sha256 = "{}"\n'.format("ab" * 32)
 
@@ -77,8 +78,7 @@ def test_server_that_is_not_there_is_named(
 ) -> None:
     monkeypatch.setenv("STORE_PASSWORD", "x")
     answer = pitwatch("migrate", "--config", Server("http://127.0.0.1:1", "x").config(tmp_path))
-    assert answer.exit_code == 2
-    assert "the store http://127.0.0.1:1 can't be reached" in answer.err
+    assert answer == (2, b"", "pitwatch: the store http://127.0.0.1:1 can't be reached: Connection refused\n")
 
 
 def test_wrong_password_is_named(
@@ -89,6 +89,19 @@ def test_wrong_password_is_named(
     assert answer.exit_code == 2
     assert "Authentication failed" in answer.err
     assert "wrong" not in answer.err
+
+
+def test_user_that_may_only_read_is_named(
+    pitwatch: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    password, sha256 = mint_password()
+    monkeypatch.setenv("STORE_PASSWORD", password)
+    with serving_store(tmp_path / "server", sha256, writes=False) as url:
+        answer = pitwatch("migrate", "--config", Server(url, password).config(tmp_path))
+    assert answer.exit_code == 2
+    assert "the user 'filler' of the store" in answer.err
+    assert "may only read" in answer.err
+    assert "can't be reached" not in answer.err
 
 
 @pytest.mark.parametrize("command", ["migrate", "sink"])
