@@ -2,12 +2,22 @@
 
 import logging
 import sys
+from typing import Final
 
 import structlog
 
+_REPEATING: Final = ("urllib3.", "clickhouse_connect.")
+"""Loggers that warn of what then fails, and comes as an exception that we tell once and in our own words."""
+
+_OF_CONNECTIONS: Final = "processors.logs.kafka"
+"""Tells of every connection that fails, and goes on trying: of use to who runs a service, and not a command."""
+
 
 def configure_logs(level: int = logging.INFO) -> None:
-    """Send Pitwatch's logs, and those of the libraries it uses, through one pipeline."""
+    """Send Pitwatch's logs, and those of the libraries it uses, through one pipeline.
+
+    What libraries tell of failures that come as our own exceptions is left out.
+    """
     shared: list[structlog.typing.Processor] = [
         structlog.stdlib.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
@@ -27,6 +37,13 @@ def configure_logs(level: int = logging.INFO) -> None:
             foreign_pre_chain=shared, processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, renderer]
         )
     )
+    handler.addFilter(lambda record: _is_news(record, to_person=level > logging.INFO))
     root = logging.getLogger()
     root.handlers = [handler]
     root.setLevel(level)
+
+
+def _is_news(record: logging.LogRecord, *, to_person: bool) -> bool:
+    if record.name == _OF_CONNECTIONS:
+        return not to_person
+    return record.levelno >= logging.ERROR or not record.name.startswith(_REPEATING)

@@ -152,4 +152,15 @@ def _holder(path: Path) -> str:
 def _unavailable(what: str, error: BaseException) -> StoreUnavailable:
     if is_full(error):
         return StoreUnavailable(f"{what}: the disk is full. Make room; nothing is lost, and work goes on by itself")
-    return StoreUnavailable(f"{what}: {plain(error)}")
+    return StoreUnavailable(f"{what}: {_network_error(error) or plain(error)}")
+
+
+def _network_error(error: BaseException) -> str:
+    """Return what the system said of a connection that failed; the client's own words hold addresses and attempts."""
+    # With a code it is the server that speaks.
+    cause = None if code_of(error) is not None else error.__cause__
+    while cause is not None:
+        if isinstance(cause, OSError):
+            return cause.strerror or str(cause)
+        cause = cause.__cause__ or cause.__context__
+    return ""

@@ -41,6 +41,26 @@ def test_level_is_a_floor_for_all(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().err == ""
 
 
+@pytest.mark.parametrize("library", ["urllib3.connectionpool", "clickhouse_connect.driver.httpclient"])
+def test_what_comes_as_an_error_of_ours_is_not_told_by_a_library_too(
+    capsys: pytest.CaptureFixture[str], library: str
+) -> None:
+    configure_logs()
+    logging.getLogger(library).warning("Retrying after connection broken")
+    assert capsys.readouterr().err == ""
+    logging.getLogger(library).error("no retry helps")
+    assert json.loads(capsys.readouterr().err)["event"] == "no retry helps"
+
+
+@pytest.mark.parametrize(("level", "told"), [(logging.INFO, 1), (logging.WARNING, 0)])
+def test_kafkas_connections_are_told_by_services_alone(
+    capsys: pytest.CaptureFixture[str], level: int, told: int
+) -> None:
+    configure_logs(level)
+    logging.getLogger("processors.logs.kafka").error("FAIL: Connection refused")
+    assert len(capsys.readouterr().err.splitlines()) == told
+
+
 def test_person_at_a_terminal_gets_text(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     configure_logs()

@@ -5,6 +5,7 @@ import os
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -84,6 +85,25 @@ def test_wrong_call_is_the_readers_fault_and_a_lost_connection_is_not() -> None:
         raise ProgrammingError("no such parameter")
     with pytest.raises(StoreUnavailable), querying():
         raise OperationalError("connection refused")
+
+
+def after(error: Exception, *causes: Exception) -> Exception:
+    """Return an error with what it came of."""
+    for one, cause in pairwise((error, *causes)):
+        one.__cause__ = cause
+    return error
+
+
+def test_lost_connection_is_told_in_the_systems_words() -> None:
+    refused = ConnectionRefusedError(errno.ECONNREFUSED, "Connection refused")
+    with pytest.raises(StoreUnavailable, match=r"^it failed: Connection refused$"), managing("it failed"):
+        raise after(OperationalError("Error HTTPConnectionPool(…): Max retries exceeded"), RuntimeError(), refused)
+    with pytest.raises(StoreUnavailable, match=r"^it failed: timed out$"), managing("it failed"):
+        raise after(OperationalError("attempt 2"), TimeoutError("timed out"))
+    with pytest.raises(StoreUnavailable, match=r"^it failed: no such user$"), managing("it failed"):
+        raise after(OperationalError("no such user"), RuntimeError())
+    with pytest.raises(StoreUnavailable, match=r"^it failed: trouble"), managing("it failed"):
+        raise after(database(60), refused)
 
 
 @pytest.mark.parametrize("code", [202, 516, 999])
