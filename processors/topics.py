@@ -74,15 +74,18 @@ def create_topics(clients: Clients, wanted: Mapping[str, Layout]) -> list[str]:
     return made
 
 
-def check_topics(clients: Clients, wanted: Mapping[str, Layout]) -> list[Difference]:
-    """Return every difference between the cluster's topics and what is declared."""
+def check_topics(clients: Clients, wanted: Mapping[str, Layout], *, as_allowed: bool = False) -> list[Difference]:
+    """Return every difference between the cluster's topics and what is declared.
+
+    With `as_allowed`, the settings of topics are left out whose settings this user may not read: no worker's role may.
+    """
     found = _describe(clients, wanted)
-    configs = _configs(clients, found)
+    configs = _configs(clients, found, as_allowed=as_allowed)
     return [
         difference
         for name, layout in wanted.items()
         for difference in (
-            _compare(name, layout, found[name], configs[name])
+            _compare(name, layout, found[name], configs.get(name))
             if name in found
             else [Difference(name, "topic", "there", "missing")]
         )
@@ -116,26 +119,33 @@ def _describe(clients: Clients, wanted: Mapping[str, Layout]) -> dict[str, Topic
     return found
 
 
-def _configs(clients: Clients, found: Mapping[str, TopicDescription]) -> dict[str, dict[str, str]]:
+def _configs(clients: Clients, found: Mapping[str, TopicDescription], *, as_allowed: bool) -> dict[str, dict[str, str]]:
     """Return the settings in force for each topic, the brokers' defaults among them."""
     admin = clients.admin()
     asked = [ConfigResource(ResourceType.TOPIC, name) for name in found]
+    configs: dict[str, dict[str, str]] = {}
     if not asked:
-        return {}
+        return configs
     with clients.told("read the topics' settings", admin):
-        futures = admin.describe_configs(asked, request_timeout=clients.timeout_seconds)
-        return {
-            resource.name: {name: str(entry.value) for name, entry in future.result().items()}
-            for resource, future in futures.items()
-        }
+        for resource, future in admin.describe_configs(asked, request_timeout=clients.timeout_seconds).items():
+            try:
+                configs[resource.name] = {name: str(entry.value) for name, entry in future.result().items()}
+            except KafkaException as exception:
+                if not as_allowed or exception.args[0].code() != KafkaError.TOPIC_AUTHORIZATION_FAILED:
+                    raise
+    return configs
 
 
-def _compare(name: str, layout: Layout, found: TopicDescription, config: Mapping[str, str]) -> Iterator[Difference]:
+def _compare(
+    name: str, layout: Layout, found: TopicDescription, config: Mapping[str, str] | None
+) -> Iterator[Difference]:
     if len(found.partitions) != layout.partitions:
         yield Difference(name, "partitions", str(layout.partitions), str(len(found.partitions)))
     copies = min(len(partition.replicas) for partition in found.partitions)
     if layout.replication_factor is not None and copies != layout.replication_factor:
         yield Difference(name, "replication factor", str(layout.replication_factor), str(copies))
+    if config is None:
+        return
     for key, value in layout.config.items():
         if config.get(key) != value:
             yield Difference(name, key, value, config.get(key, "unknown"))

@@ -95,22 +95,40 @@ def replay(
 def _begin_replay(config: Path, *, asks: bool) -> None:
     from processors.logs.kafka_groups import members
     from processors.logs.kafka_opening import open_kafka_log
-    from processors.replays import ReplayRefused, begin_replay
+    from processors.replays import ReplayRefused, begin_replay, check_events
     from processors.table_folds import GROUP
 
     settings = kafka_settings_for(config)
+    clients = _clients(settings)
+    _refuse_other_topics(settings, clients)
     # Joining would make those who work give up partitions, so it is for when nobody seems to.
-    if workers := members(_clients(settings), GROUP):
+    if workers := members(clients, GROUP):
         raise ReplayRefused(f"reconstruct workers are running: {', '.join(workers)}. Stop them; nothing was changed")
-    if asks:
-        typer.confirm("Fold every event again, and put the facts in the place of those there are?", abort=True)
     kafka = settings.kafka.model_copy(update={"worker_id": f"{settings.kafka.worker_id or gethostname()}-replay"})
-    with open_kafka_log(kafka) as log, waiting_for("waiting for every partition"):
-        begun = begin_replay(log, datetime.now(UTC))
+    with open_kafka_log(kafka) as log:
+        what = f"all events of {kafka.bootstrap}, about {check_events(log):,},"
+        if asks:
+            typer.confirm(f"Fold {what} again, and put the facts in the place of those there are?", abort=True)
+        with waiting_for("waiting for every partition"):
+            begun = begin_replay(log, datetime.now(UTC))
     typer.echo(
         f"{begun.tables:,} tables begin anew, with revision {begun.first_revision}. Start the reconstruct workers, then"
         " run pitwatch topics replay --finish"
     )
+
+
+def _refuse_other_topics(settings: "Settings", clients: "Clients") -> None:
+    """Raise `ReplayRefused` where the cluster's topics aren't as these settings have them: it may be another's."""
+    from processors.replays import ReplayRefused
+    from processors.topics import check_topics, layouts
+
+    wanted = layouts(settings.kafka, settings.pipeline.keep_facts_days)
+    if differences := check_topics(clients, wanted, as_allowed=True):
+        raise ReplayRefused(
+            f"the topics of {settings.kafka.bootstrap} are not as these settings have them:"
+            f" {'; '.join(map(_told, differences))}. Look whether it is the floor's cluster, or mend what differs;"
+            " nothing was changed"
+        )
 
 
 def _finish_replay(config: Path) -> None:
@@ -144,10 +162,15 @@ def _clients(settings: "Settings") -> "Clients":
 
 
 def _tell(differences: "list[Difference]") -> None:
-    for topic, what, declared, found in differences:
-        typer.echo(f"{topic}: {what} is {found}, and should be {declared}")
+    for difference in differences:
+        typer.echo(_told(difference))
     if differences:
         raise typer.Exit(FOUND)
+
+
+def _told(difference: "Difference") -> str:
+    topic, what, declared, found = difference
+    return f"{topic}: {what} is {found}, and should be {declared}"
 
 
 def _principals(given: list[str], roles: list[str]) -> dict[str, str]:

@@ -66,7 +66,8 @@ def config(bootstrap: str, server: Server, tmp_path: Path) -> Path:
     properties = ", ".join(f'"{name}" = "{value}"' for name, value in SESSION.items())
     return server.config(
         tmp_path,
-        f'[kafka]\nbootstrap = "{bootstrap}"\ntimeout_seconds = 3\nproperties = {{{properties}}}\n'
+        f'[kafka]\nbootstrap = "{bootstrap}"\ntimeout_seconds = 3\npartitions = {PARTITIONS}\n'
+        f"properties = {{{properties}}}\n"
         f"[pipeline]\nbatch_events = 200\nsnapshot_interval_events = 150\ngap_limit_ms = {GAP_LIMIT_MS}\n"
         "[monitoring]\nport = 0\n",
     )
@@ -88,9 +89,10 @@ def worker(config: Path, name: str, first: str = "") -> AbstractContextManager[P
     return running("reconstruct", "--config", config, first=first, PITWATCH_KAFKA__WORKER_ID=name)
 
 
-def replay(config: Path, *options: str) -> tuple[int, str]:
+def replay(config: Path, *options: str, **environment: str) -> tuple[int, str]:
     """Run the command to its end; return its exit code, and what it said last."""
-    with running("topics", "replay", "--config", config, *options, PITWATCH_KAFKA__WORKER_ID="operator") as program:
+    environment["PITWATCH_KAFKA__WORKER_ID"] = "operator"
+    with running("topics", "replay", "--config", config, *options, **environment) as program:
         code = program.wait()
         return code, str(program.logs[-1]["event"]) if program.logs else ""
 
@@ -178,6 +180,7 @@ def test_mended_rule_takes_the_place_of_a_wrong_one(
         assert_wrong_in_every_way(store, right)
 
         assert replay(config) == (1, "Aborted."), "it asks, and nobody answers"
+        assert "partitions is 3, and should be 4" in replay(config, "--yes", PITWATCH_KAFKA__PARTITIONS="4")[1]
         assert folded(log)
         assert replay(config, "--yes")[0] == 0
         assert set(places(log).values()) == {0}

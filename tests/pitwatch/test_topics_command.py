@@ -7,10 +7,14 @@ from uuid import uuid4
 import pytest
 from confluent_kafka.admin import AclBindingFilter, AclOperation, AclPermissionType, ResourcePatternType, ResourceType
 
+import processors.replays
 import processors.topics
-from schemas.topics import TOPICS
+from processors.logs.kafka_opening import open_kafka_log
+from processors.settings import KafkaSettings
+from schemas.topics import TABLE_EVENTS, TOPICS
 from tests.kafka.serve import Address
 from tests.pitwatch.command_line import CommandLine
+from tests.pitwatch.store_server import Server
 from tests.processors.logs.kafka_logs import admin, make_topic
 
 Configure = Callable[[int], Path]
@@ -108,6 +112,60 @@ class TestAcls:
 
 class TestReplay:
     """The rest takes workers: `tests/kafka/test_replay.py`."""
+
+    @pytest.fixture
+    def made(
+        self, pitwatch: CommandLine, configure: Configure, names: list[str], monkeypatch: pytest.MonkeyPatch
+    ) -> str:
+        """The topics are made, with two partitions; return the name of that of the events."""
+        assert pitwatch("topics", "create", "--config", configure(2)).exit_code == 0
+        (events,) = (name for name in names if name.endswith(TABLE_EVENTS))
+        # Other tests' workers may be at work on the same broker.
+        monkeypatch.setattr("processors.logs.kafka_groups.members", lambda *_: [])
+        monkeypatch.setattr(processors.replays, "TABLE_EVENTS", events)
+        return events
+
+    @pytest.mark.parametrize("options", [[], ["--yes"]])
+    def test_it_is_refused_where_topics_are_missing(
+        self, pitwatch: CommandLine, configure: Configure, kafka: Address, names: list[str], options: list[str]
+    ) -> None:
+        answer = pitwatch("topics", "replay", *options, "--config", configure(2), stdin=b"y\n")
+        assert (answer.exit_code, answer.out) == (2, b"")
+        assert f"the topics of {kafka.bootstrap} are not as these settings have them" in answer.err
+        assert all(f"{name}: topic is missing, and should be there" in answer.err for name in names)
+
+    def test_it_is_refused_where_the_number_of_partitions_is_another(
+        self, pitwatch: CommandLine, configure: Configure, names: list[str], made: str
+    ) -> None:
+        answer = pitwatch("topics", "replay", "--yes", "--config", configure(3))
+        assert (answer.exit_code, answer.out) == (2, b"")
+        assert f"{made}: partitions is 2, and should be 3" in answer.err
+        assert answer.err.endswith("nothing was changed\n")
+
+    def test_it_asks_and_says_about_how_much(
+        self, pitwatch: CommandLine, configure: Configure, kafka: Address, made: str
+    ) -> None:
+        with open_kafka_log(KafkaSettings(bootstrap=kafka.bootstrap, worker_id=uuid4().hex)) as log:
+            log.append(made, [(f"T{number}", b"event") for number in range(1_200)])
+        answer = pitwatch("topics", "replay", "--config", configure(2), stdin=b"n\n")
+        assert answer.exit_code == 1
+        question = f"Fold all events of {kafka.bootstrap}, about 1,200, again, and put the facts in the place of those"
+        assert answer.out.decode().startswith(question)
+
+    def test_it_is_refused_where_there_are_no_events(
+        self, pitwatch: CommandLine, configure: Configure, made: str
+    ) -> None:
+        answer = pitwatch("topics", "replay", "--yes", "--config", configure(2))
+        assert (answer.exit_code, answer.out) == (2, b"")
+        assert f"{made} holds no events" in answer.err
+
+    def test_a_store_that_is_away_is_told_in_one_line(
+        self, pitwatch: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("STORE_PASSWORD", "x")
+        config = Server("http://127.0.0.1:1", "x").config(tmp_path, '[kafka]\nbootstrap = "127.0.0.1:1"\n')
+        answer = pitwatch("topics", "replay", "--finish", "--config", config)
+        assert answer == (2, b"", "pitwatch: the store http://127.0.0.1:1 can't be reached: Connection refused\n")
 
     @pytest.mark.parametrize(
         ("kafka", "options", "problem"),

@@ -136,6 +136,13 @@ class TestReconstruct:
         with pytest.raises(LogUnavailable, match=REFUSED):
             log_of("reconstruct").claim("sink-1")
 
+    def test_it_begins_replays(self, granted: SecuredCluster) -> None:
+        """Though it may not read how topics are set."""
+        code, told = granted.run(granted.by_password("reconstruct"), "topics", "check")
+        assert (code, "this user may not do that" in told) == (2, True)
+        code, told = granted.run(granted.by_password("reconstruct"), "topics", "replay", "--yes")
+        assert code == 0, told
+
 
 class TestSink:
     def test_it_reads_events_and_facts_and_keeps_its_places(self, log_of: OpenLog) -> None:
