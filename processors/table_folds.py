@@ -85,7 +85,7 @@ class TableFolds:
         self._first_revisions: dict[str, int] = {}
         self._replayed_from: dict[str, int] = {}
         self._replays: dict[int, int] = {}
-        """The first revision of the newest replay of each partition that there was one of."""
+        """The first revision of the newest replay of each partition that there was one of; it only ever rises."""
 
     def take_up(self, ends: Mapping[int, int]) -> None:
         """Take up the folds of every table of these partitions, as they were at the offsets that were committed.
@@ -161,8 +161,6 @@ class TableFolds:
             self.heard.pop(table_id, None)
             self._first_revisions.pop(table_id, None)
             self._replayed_from.pop(table_id, None)
-        for partition in list(self._replays) if partitions is None else partitions:
-            self._replays.pop(partition, None)
 
     # -- snapshots ---------------------------------------------------------------------------------------------------
 
