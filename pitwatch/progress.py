@@ -1,9 +1,10 @@
-"""Progress bars, on standard error so that standard output stays clean; nothing at all where no person looks."""
+"""Progress bars, on standard error so that standard output stays clean; no bar where no person looks."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+import typer
 from rich.console import Console
 from rich.progress import (
     BarColumn,
@@ -68,7 +69,8 @@ def waiting_bar(doing: str) -> Iterator[Callable[["Health"], None]]:
 def remaining_bar() -> Iterator[Callable[[str, int], None]]:
     """Show how many of its records each of several has worked off; the block gets the function that says what is left.
 
-    The most that was ever left of one counts as all of it.
+    The most that was ever left of one counts as all of it. Where no person looks a line says of each, once, that it is
+    waited for: that may take for ever.
     """
     with _bar(MofNCompleteColumn(), TextColumn("records")) as progress:
         tasks: dict[str, TaskID] = {}
@@ -77,6 +79,8 @@ def remaining_bar() -> Iterator[Callable[[str, int], None]]:
         def show(name: str, left: int) -> None:
             if name not in tasks:
                 tasks[name] = progress.add_task(name, total=None)
+                if left and progress.disable:
+                    typer.echo(f"waiting for {name}, which has about {left:,} records left", err=True)
             totals[name] = max(left, totals.get(name, 0))
             progress.update(tasks[name], total=totals[name] or None, completed=totals[name] - left)
 

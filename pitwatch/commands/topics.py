@@ -10,7 +10,7 @@ import typer
 
 from pitwatch.exits import FOUND
 from pitwatch.progress import remaining_bar, waiting_for
-from pitwatch.workplace import kafka_settings_for, server_settings_for, settings_for
+from pitwatch.workplace import kafka_settings_for, server_settings_for
 
 if TYPE_CHECKING:
     from processors.logs.kafka_clients import Clients
@@ -150,7 +150,7 @@ def _finish_replay(config: Path) -> None:
 
 
 def _open(config: Path) -> "tuple[Settings, Clients]":
-    settings = settings_for(None, config)
+    settings = kafka_settings_for(config)
     return settings, _clients(settings)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pitwatch.progress import counting_bar, reading_bar, waiting_bar, waiting_for
+from pitwatch.progress import counting_bar, reading_bar, remaining_bar, waiting_bar, waiting_for
 from processors.embedded import Health
 from producers.importers.sources import Progress
 
@@ -31,6 +31,13 @@ def show_all() -> None:
 def test_nothing_is_written_where_nobody_looks(capfd: pytest.CaptureFixture[str]) -> None:
     show_all()
     assert capfd.readouterr() == ("", "")
+
+
+def test_who_is_waited_for_is_said_once_where_nobody_looks(capfd: pytest.CaptureFixture[str]) -> None:
+    with remaining_bar() as on_wait:
+        for name, left in (("reconstruct", 1_200), ("reconstruct", 7), ("sink", 0), ("reconstruct", 0)):
+            on_wait(name, left)
+    assert capfd.readouterr() == ("", "waiting for reconstruct, which has about 1,200 records left\n")
 
 
 def test_bars_are_shown_on_a_terminal(repository: Path) -> None:
