@@ -67,9 +67,12 @@ RECONSTRUCT_BATCH_SECONDS: Final = _Histogram(
 
 RECONSTRUCT_NEWEST: Final = _Gauge(
     "pitwatch_reconstruct_newest_fact_timestamp_seconds",
-    "When the log got the newest message whose facts are published; `time()` less this is the newest fact's age.",
+    "When the log got the newest message whose facts are published; `time()` less this is the newest fact's age. NaN"
+    " where this worker published none.",
     registry=REGISTRY,
 )
+# Else who waits for his first share would show an age of half a century.
+RECONSTRUCT_NEWEST.set(float("nan"))
 
 RECONSTRUCT_PARTITIONS: Final = _Gauge(
     "pitwatch_reconstruct_partitions",

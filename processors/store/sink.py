@@ -181,7 +181,9 @@ class Sink:
         return total
 
     def _is_due(self, flow: Flow, now: float) -> bool:
-        return now >= flow.due_at or self._backlog(flow) >= FULL_BATCH_ROWS
+        # Asked in any case: what is behind is to be seen while there is no end to it, too.
+        backlog = self._backlog(flow)
+        return now >= flow.due_at or backlog >= FULL_BATCH_ROWS
 
     def _move(self, flow: Flow) -> int:
         self._on_batch()

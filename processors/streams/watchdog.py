@@ -72,6 +72,7 @@ class Watchdog:
         self._lock = threading.Lock()
         self._shares: frozenset[Share] = frozenset()
         self._streams: Progress[Share] = Progress()
+        self._shown: set[Share] = set()
         self._beats: Progress[str] = Progress()
         self._log_beats: Progress[str] = Progress()
         self._beaten = 0
@@ -163,10 +164,15 @@ class Watchdog:
             # Who waits for a share must know whether the group's coordinator is there at all.
             self._log.position(self._group, self._topics[0], 0)
         self._streams.keep(shares)
+        for share in self._shown.difference(shares):
+            # Its new worker shows how far it is behind.
+            STREAM_BEHIND.remove(*map(str, share))
+        self._shown.intersection_update(shares)
         for share in sorted(shares):
             place = self._log.position(self._group, *share)
             behind = self._log.end(*share) - place
             STREAM_BEHIND.labels(*map(str, share)).set(max(0, behind))
+            self._shown.add(share)
             self._streams.note(share, place, self._clock(), waiting=behind > 0)
         # An end may lie behind the last record, so who seems to stand still is asked what it stands before.
         for share, _ in self._slow_streams():

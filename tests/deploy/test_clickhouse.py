@@ -1,5 +1,6 @@
 """ClickHouse's users as the engine itself reads them: what each may do, and what it is stopped from doing."""
 
+import json
 import os
 import subprocess
 import sys
@@ -8,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from processors.store.access import SCREEN_SECONDS
 from processors.store.clickhouse import reader_settings
 from processors.store.migrations import migrations as steps
 from processors.store.port import VIEWS
@@ -23,6 +25,9 @@ HASHES = {f"CLICKHOUSE_{name}_SHA256": "ab" * 32 for name in ("WRITER", "GRAFANA
 
 DENIED = "ACCESS_DENIED"
 READ_ONLY = "READONLY"
+
+GRAFANAS_DEADLINE = 65
+"""Seconds that its data source asks for where nobody set its deadline: a minute, and five more."""
 
 
 def asked(folder: Path, user: str, *statements: str) -> list[object]:
@@ -123,17 +128,17 @@ def test_profiles_and_quotas_of_the_users_are_there() -> None:
     assert int(tree.findtext("quotas/analyst/interval/queries") or 0) > 0
 
 
-def test_wrong_setting_would_be_noticed(store: Path) -> None:
-    """The checks here rest on the engine's refusing what it doesn't know."""
-    changed = store / "users.xml.wrong"
-    changed.write_text((FOLDER / "users.xml").read_text().replace("max_result_rows>", "max_result_rowz>"))
+def with_users(folder: Path, users: str, user: str, *statements: str) -> "subprocess.CompletedProcess[str]":
+    """Run statements as `user` in a store of its own, with other users than those of the file."""
+    changed = folder.with_name(f"{folder.name}.xml")
+    changed.write_text(users)
     program = (
         "import sys; from pathlib import Path; from tests.deploy import engine_user as e;"
         "e.USERS = Path(sys.argv[3]); e.main(Path(sys.argv[1]), sys.argv[2])"
     )
-    ran = subprocess.run(
-        [sys.executable, "-c", program, str(store / "wrong"), "analyst", str(changed)],
-        input="",
+    return subprocess.run(
+        [sys.executable, "-c", program, str(folder), user, str(changed)],
+        input="".join(f"{statement}\n" for statement in statements),
         env=os.environ | HASHES,
         cwd=REPOSITORY,
         check=False,
@@ -141,17 +146,30 @@ def test_wrong_setting_would_be_noticed(store: Path) -> None:
         text=True,
         timeout=300,
     )
+
+
+def test_wrong_setting_would_be_noticed(tmp_path: Path) -> None:
+    """The checks here rest on the engine's refusing what it doesn't know."""
+    users = (FOLDER / "users.xml").read_text().replace("max_result_rows>", "max_result_rowz>")
+    ran = with_users(tmp_path / "wrong", users, "analyst")
     assert ran.returncode != 0
     assert "max_result_rowz" in ran.stderr
 
 
-def test_grafana_may_change_its_time_limit_within_bounds() -> None:
-    profile = ET.parse(FOLDER / "users.xml").find("profiles/grafana/constraints/max_execution_time")
+def test_grafana_may_change_its_time_limit_within_bounds(tmp_path: Path) -> None:
+    """It may though it only reads; here that is said of the file, for the engine alone knows no such constraint."""
+    users = (FOLDER / "users.xml").read_text()
+    profile = ET.fromstring(users).find("profiles/grafana/constraints/max_execution_time")
     assert profile is not None
     assert profile.find("changeable_in_readonly") is not None
-    assert profile.findtext("max") == "60"
+    assert profile.findtext("max") == str(SCREEN_SECONDS)
     server = ET.parse(FOLDER / "config.xml")
     assert server.findtext("access_control_improvements/settings_constraints_replace_previous") == "true"
+    asking = [
+        f"SELECT 1 SETTINGS max_execution_time = {seconds}" for seconds in (GRAFANAS_DEADLINE, SCREEN_SECONDS + 1)
+    ]
+    ran = with_users(tmp_path / "free", users.replace("<readonly>1</readonly>", ""), "grafana", *asking)
+    assert json.loads(ran.stdout) == [[[1]], "SETTING_CONSTRAINT_VIOLATION"], ran.stderr
 
 
 def test_readers_work_under_what_the_views_need() -> None:

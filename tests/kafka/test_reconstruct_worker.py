@@ -136,12 +136,19 @@ def test_worker_that_stalled_is_fenced_and_works_on(log: KafkaLog, config: Path)
     assert_each_fact_is_there_once(log)
 
 
+def sample(metrics: str, name: str) -> float:
+    """Return what a metrics page says of a metric without labels."""
+    (value,) = [line.split()[1] for line in metrics.splitlines() if line.startswith(f"{name} ")]
+    return float(value)
+
+
 def test_health_metrics_and_a_gap_that_is_given_up(log: KafkaLog, bootstrap: str, tmp_path: Path) -> None:
     config = write_config(tmp_path, bootstrap).read_text().replace(f"{GAP_LIMIT_MS}", "300")
     (tmp_path / "hasty.toml").write_text(config)
     with worker(tmp_path / "hasty.toml", "hasty") as hasty:
         url = hasty.told("running")["monitoring"]
         wait_for(lambda: owned(hasty) == PARTITIONS)
+        assert "pitwatch_reconstruct_newest_fact_timestamp_seconds NaN" in httpx.get(f"{url}/metrics").text
         opening = event(1, "GAP-1", type="table_opened", follows=(0, 0))
         log.append(TABLE_EVENTS, [("GAP-1", opening), ("GAP-1", event(4, "GAP-1")), ("GAP-1", b"no event")])
         wait_for(lambda: any(b"telemetry_gap" in one for one in facts(log)["alerts"].get("GAP-1", [])))
@@ -150,6 +157,9 @@ def test_health_metrics_and_a_gap_that_is_given_up(log: KafkaLog, bootstrap: str
         assert "pitwatch_reconstruct_gaps_given_up_total 1.0" in metrics
         assert 'pitwatch_reconstruct_dead_letters_total{reason="not_json"} 1.0' in metrics
         assert f"pitwatch_reconstruct_partitions {PARTITIONS}.0" in metrics
+        assert sample(metrics, "pitwatch_reconstruct_batch_seconds_count") > 0
+        newest = max(record.appended_at for record in records(log, TABLE_EVENTS))
+        assert sample(metrics, "pitwatch_reconstruct_newest_fact_timestamp_seconds") == newest.timestamp()
         assert hasty.stop() == 0
         assert hasty.complaints() == []
     types = [

@@ -11,14 +11,16 @@ from typing import Any
 import pytest
 
 from processors.logs.sqlite import SqliteLog
-from processors.metrics import SINK_NEWEST
+from processors.metrics import REGISTRY, SINK_NEWEST
 from processors.store import sink as sink_module
 from processors.store.port import Parameters, RowsRefused, StoreUnavailable, T
-from processors.store.sink import FULL_BATCH_ROWS, MAX_BATCH_ROWS, MAX_REFUSED, Sink
+from processors.store.sink import FULL_BATCH_ROWS, INTERVAL_SECONDS, MAX_BATCH_ROWS, MAX_REFUSED, Sink
 from schemas.log import EventLog, LogUnavailable, Position, Record
 from schemas.topics import FACT_TOPICS, TABLE_EVENTS
 from schemas.wire import encode
 from tests.contract.store.stored_facts import fact
+
+BEHIND = "pitwatch_sink_behind_records"
 
 
 class Crash(Exception):
@@ -155,6 +157,20 @@ class TestMoving:
         log.append("bets", bets(5))
         assert sink.drain() == 5
         assert [len(rows) for _, rows in store.inserts] == [2, 2, 1]
+
+    def test_what_is_behind_is_seen_while_it_never_catches_up(
+        self, log: EventLog, store: RecordingStore, sink: Sink, time: Time, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(sink_module, "MAX_BATCH_ROWS", 4)
+        store.verdict = lambda _kind, _rows: time.sleep(2 * INTERVAL_SECONDS)
+        log.append("bets", bets(14))
+        log.append(TABLE_EVENTS, [event(seq) for seq in range(1, 10)])
+        for left in ((14, 9), (10, 5)):
+            sink.step()
+            shown = [
+                REGISTRY.get_sample_value(BEHIND, {"topic": one, "partition": "0"}) for one in ("bets", TABLE_EVENTS)
+            ]
+            assert shown == list(left)
 
     def test_full_batch_is_not_larger_than_the_largest(self) -> None:
         assert FULL_BATCH_ROWS <= MAX_BATCH_ROWS

@@ -8,13 +8,14 @@ from pathlib import Path
 import pytest
 
 from processors.logs.sqlite import SqliteLog
-from processors.metrics import STREAM_BEHIND
+from processors.metrics import REGISTRY, STREAM_BEHIND
 from processors.streams.watchdog import LOOKS, SHARING, Share, Watchdog
 from schemas.log import LogUnavailable, Position
 
 GROUP, TOPIC = "faust-floor", "rounds"
 SHARE = Share(TOPIC, 0)
 LIMIT = 60.0
+BEHIND = "pitwatch_stream_behind_records"
 
 
 class LogWithMarks(SqliteLog):
@@ -91,6 +92,21 @@ def test_stream_that_moves_is_well_however_far_behind(sharing: Kennel) -> None:
         sharing.look_for(LIMIT / 2)
     assert (sharing.ended, sharing.dog.troubles()) == (0, {})
     assert STREAM_BEHIND.labels(TOPIC, "0")._value.get() == 91
+
+
+@pytest.mark.parametrize("moved", ["to another", "anew"])
+def test_stream_that_is_anothers_now_is_shown_no_longer(sharing: Kennel, moved: str) -> None:
+    sharing.append(5)
+    sharing.dog.look()
+    assert REGISTRY.get_sample_value(BEHIND, {"topic": TOPIC, "partition": "0"}) == 5
+    sharing.dog.sharing()
+    if moved == "to another":
+        sharing.dog.assigned([])
+    sharing.dog.look()
+    assert REGISTRY.get_sample_value(BEHIND, {"topic": TOPIC, "partition": "0"}) is None
+    sharing.dog.assigned([SHARE])
+    sharing.dog.look()
+    assert REGISTRY.get_sample_value(BEHIND, {"topic": TOPIC, "partition": "0"}) == 5
 
 
 def test_stream_with_nothing_to_do_is_well(sharing: Kennel) -> None:
