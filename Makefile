@@ -35,6 +35,9 @@ lint: .venv/.dev ## Check style, layout and types
 bench: .venv/.bench .venv/quix/.ready ## Measure side by side, in one run (BENCH_ARGS="...", KAFKA_BENCH_ARGS="...")
 	@$(BIN)/python -m benchmarks $(BENCH_ARGS)
 	@$(BIN)/python -m benchmarks.kafka $(KAFKA_BENCH_ARGS)
+	@$(BIN)/python -m benchmarks.kafka_rates
+	@$(BIN)/python -m benchmarks.streams
+	@$(BIN)/python -m benchmarks.sizing
 
 soak: .venv/.dev ## Play a floor for ten minutes while everything is killed at random (SOAK_ARGS="...")
 	@$(BIN)/python -m tests.simulation.soak $(SOAK_ARGS)

@@ -7,11 +7,9 @@ process of his own. `KAFKA_BOOTSTRAP` is not used: a round begins with empty top
 import argparse
 import json
 import os
-import shutil
 import statistics
 import subprocess
 import sys
-import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -21,6 +19,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks import kafka_latency
+from benchmarks.broker import can_start, own_broker
 from benchmarks.floor import floor_records
 from benchmarks.report import LATENCY_SECONDS, Quantity, latencies, macau_records, table_of
 from benchmarks.rivals.job import OUTPUT
@@ -61,13 +60,11 @@ class Run(NamedTuple):
 
 def measure(records: Sequence[Record], rounds: int, names: Sequence[str]) -> dict[str, list[Run]]:
     """Have everybody in `names` do the work, `rounds` times in turn. Raises RuntimeError where one fails."""
-    from tests.kafka.broker import Cluster
-
     runs: dict[str, list[Run]] = {name: [] for name in names}
     with counting_bar("measuring", rounds * len(names), "runs") as advance:
         done = 0
         for _ in range(rounds):
-            with tempfile.TemporaryDirectory(prefix="pitwatch-bench-") as folder, Cluster(Path(folder)) as cluster:
+            with own_broker() as cluster:
                 _fill(cluster.bootstrap, records)
                 for name in names:
                     runs[name].append(_run(RIVALS[name], cluster.bootstrap, len(records)))
@@ -102,9 +99,7 @@ def _run(rival: str, bootstrap: str, events: int) -> Run:
 
 def measure_latency() -> list[Quantity]:
     """Measure how long facts and alerts take at a steady rate, on a broker of its own."""
-    from tests.kafka.broker import Cluster
-
-    with tempfile.TemporaryDirectory(prefix="pitwatch-bench-") as folder, Cluster(Path(folder)) as cluster:
+    with own_broker() as cluster:
         return latencies(kafka_latency.measure(cluster.bootstrap, macau_records()), LIMIT_MS)
 
 
@@ -137,8 +132,7 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
     arguments = parser.parse_args()
     console = Console(stderr=True)
-    if missing := [name for name in ("java", "mvn") if shutil.which(name) is None]:
-        console.print(f"nothing measured on Kafka: a broker takes {' and '.join(missing)}, which aren't here")
+    if not can_start(console):
         return
     names = [name for name, rival in RIVALS.items() if rival != "quix" or QUIX_PYTHON.exists()]
     if len(names) < len(RIVALS):

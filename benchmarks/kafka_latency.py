@@ -107,14 +107,14 @@ def _floor_at_work(config: Path) -> Iterator[None]:
     from tests.kafka.programs import running
 
     with running("reconstruct", "--config", config) as folding, running("worker", "--config", config) as telling:
-        _wait_until_it_follows(telling.told("running")["monitoring"])
+        wait_until_it_follows(telling.told("running")["monitoring"])
         yield
         for program in (folding, telling):
             if program.process.poll() is not None:
                 raise AssertionError(f"a worker ended with {program.process.returncode}:\n{program.logs[-5:]}")
 
 
-def _wait_until_it_follows(url: str) -> None:
+def wait_until_it_follows(url: str) -> None:
     """Wait until the Faust worker at `url` has its share of the topics, and read what lay there."""
     deadline = time.monotonic() + SETTLE_SECONDS
     while not ((page := httpx.get(f"{url}/windows", timeout=SETTLE_SECONDS).json())["complete"] and page["partitions"]):

@@ -1,13 +1,11 @@
 """How much memory the embedded pipeline takes with a hundred tables: measured in a process that does nothing else."""
 
-import multiprocessing
-import re
 import tempfile
 from collections.abc import Iterable, Iterator
 from itertools import islice
-from multiprocessing.connection import Connection
 from pathlib import Path
 
+from benchmarks.alone import alone, peak
 from benchmarks.pipeline import EVENTS_PER_APPEND
 from processors.embedded import EmbeddedPipeline
 from processors.settings_file import load_settings
@@ -21,19 +19,10 @@ def measure(records: Iterable[Record]) -> int:
         events = Path(folder) / "events"
         with events.open("wb") as file:
             file.writelines(record.key.encode() + b"\t" + record.value + b"\n" for record in records)
-        here, there = multiprocessing.get_context("spawn").Pipe(duplex=False)
-        process = multiprocessing.get_context("spawn").Process(target=_run, args=(events, Path(folder) / "data", there))
-        process.start()
-        there.close()
-        try:
-            peak = here.recv()
-        finally:
-            process.join()
-    assert isinstance(peak, int)
-    return peak
+        return alone(_run, events, Path(folder) / "data")
 
 
-def _run(events: Path, directory: Path, result: Connection) -> None:
+def _run(events: Path, directory: Path) -> int:
     settings = load_settings().model_copy(update={"data_directory": directory})
     with EmbeddedPipeline(settings) as pipeline:
         pipeline.start()
@@ -41,7 +30,7 @@ def _run(events: Path, directory: Path, result: Connection) -> None:
         while batch := list(islice(messages, EVENTS_PER_APPEND)):
             pipeline.log.append(TABLE_EVENTS, batch)
         pipeline.drain()
-        result.send(_peak())
+        return peak()
 
 
 def _messages(events: Path) -> Iterator[tuple[str, bytes]]:
@@ -49,10 +38,3 @@ def _messages(events: Path) -> Iterator[tuple[str, bytes]]:
         for line in file:
             key, _, value = line.rstrip(b"\n").partition(b"\t")
             yield key.decode(), value
-
-
-def _peak() -> int:
-    """Return the most memory this process ever held, in bytes. Raises AssertionError where the kernel doesn't tell."""
-    found = re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text(encoding="ascii"))
-    assert found, "the kernel doesn't tell"
-    return int(found[1]) * 1024
