@@ -6,6 +6,7 @@ watch over silent tables reads the floor's events, alone. Both on a broker of th
 
 import argparse
 import json
+import logging
 import os
 import re
 import tempfile
@@ -19,6 +20,7 @@ from typing import Final, NamedTuple, cast
 
 import httpx
 import msgspec
+import structlog
 from rich.console import Console
 
 from benchmarks.alone import alone, held
@@ -144,6 +146,8 @@ def measure_watch(bootstrap: str, records: Sequence[Record]) -> Watch:
 
 
 def _watch(bootstrap: str) -> Watch:
+    # What it tells of goes to standard output, which is the figures'.
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING))
     with closing(KafkaLog(bootstrap, worker_id="bench-watch")) as log:
         begun = 0.0
 

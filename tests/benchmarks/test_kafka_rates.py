@@ -1,7 +1,7 @@
 """The rates of the log on Kafka are those of what they name, on little."""
 
 from benchmarks.floor import floor_records
-from benchmarks.kafka_rates import TOPIC, measure
+from benchmarks.kafka_rates import PASSES, TOPIC, measure
 from processors.logs.kafka import KafkaLog
 from schemas.topics import TOPICS
 from tests.kafka.broker import Cluster
@@ -21,7 +21,7 @@ def test_each_call_has_a_rate_and_did_what_it_names(kafka_alone: Cluster) -> Non
     assert min(rate.share for rate in rates if rate.share is not None) > 0
     assert all(0 < delay.middle <= delay.high for delay in delays)
     log = KafkaLog(kafka_alone.bootstrap, worker_id="looking")
-    # One, then all, produced; each call once to begin with and three times; three handed over.
-    assert len(records(log, TOPIC)) == 301 + 2 * (4 * 1 + 4 * 100) + 3
+    # One, then all of them again and again, produced; each call once to begin with and three times; three handed over.
+    assert len(records(log, TOPIC)) == 1 + PASSES * 300 + 2 * (4 * 1 + 4 * 100) + 3
     assert [len(records(log, topic.name)) for topic in TOPICS] == [4] * len(TOPICS)
     log.close()
