@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from confluent_kafka import OFFSET_BEGINNING, OFFSET_END, Consumer, KafkaError, KafkaException, Message, TopicPartition
+from confluent_kafka import Consumer, KafkaError, Message, TopicPartition
 
 from processors.logs.kafka_bounded import close_consumers
 from processors.logs.kafka_clients import Clients
 from processors.logs.kafka_errors import explained
+from processors.logs.kafka_offsets import offsets
 from schemas.log import LogError, LogUnavailable, Position, Record
 
 GROUP: Final = "pitwatch-readers"
@@ -25,10 +26,6 @@ _LEAST_SHARE_BYTES: Final = 2**20
 
 # The longest that a thread is inside the consumer: closing the log is noticed that late.
 _SLICE_SECONDS: Final = 0.05
-
-# A partition that was just made, or whose leader moves: a matter of milliseconds to seconds.
-_SOON_OVER: Final = frozenset({KafkaError.NOT_LEADER_FOR_PARTITION, KafkaError.LEADER_NOT_AVAILABLE})
-_PAUSE_SECONDS: Final = 0.01
 
 _OUT_OF_RANGE: Final = frozenset({KafkaError._AUTO_OFFSET_RESET, KafkaError.OFFSET_OUT_OF_RANGE})
 
@@ -113,7 +110,7 @@ class Reader:
 
     def begin(self, topic: str, partition: int) -> int:
         """Return the first offset that the partition still has."""
-        (first,) = self._offsets([(topic, partition)], OFFSET_BEGINNING, "beginning")
+        (first,) = offsets(self._clients, self.consumer, [(topic, partition)], "beginning")
         return first
 
     def end(self, topic: str, partition: int) -> int:
@@ -124,7 +121,7 @@ class Reader:
 
     def decided(self, topic: str, partition: int) -> int:
         """Return the offset below which every transaction is decided."""
-        (end,) = self._offsets([(topic, partition)], OFFSET_END, "end")
+        (end,) = offsets(self._clients, self.consumer, [(topic, partition)], "end")
         return end
 
     def seen(self, topic: str, partition: int) -> int:
@@ -134,7 +131,7 @@ class Reader:
 
     def have(self, places: Sequence[Position]) -> list[Position]:
         """Return some of `places` that have a record, if any has; follow all of them from now on."""
-        ends = self._offsets([(place.topic, place.partition) for place in places], OFFSET_END, "end")
+        ends = offsets(self._clients, self.consumer, [(place.topic, place.partition) for place in places], "end")
         reached = [(place, end) for place, end in zip(places, ends, strict=True) if self._reaches(*place, end)]
         deadline = time.monotonic() + self._clients.timeout_seconds
         while True:
@@ -170,18 +167,6 @@ class Reader:
     def close(self) -> None:
         """Close the consumer."""
         close_consumers([self.consumer])
-
-    def _offsets(self, partitions: Sequence[tuple[str, int]], which: int, name: str) -> list[int]:
-        """Return the first offset of each of `partitions`, or the one below which everything is decided."""
-        asked = [TopicPartition(topic, partition, which) for topic, partition in partitions]
-        deadline = time.monotonic() + self._clients.timeout_seconds
-        with self._clients.told(f"find the {name} of {partitions[0][0]}"):
-            while error := _first_error(found := self.consumer.offsets_for_times(asked, self._clients.timeout_seconds)):
-                if error.code() not in _SOON_OVER or time.monotonic() > deadline:
-                    raise KafkaException(error)
-                time.sleep(_PAUSE_SECONDS)
-        offsets = {(one.topic, one.partition): one.offset for one in found}
-        return [offsets[place] for place in partitions]
 
     def _take(self, topic: str, partition: int, limit: int) -> list[Record]:
         stream = self._streams[topic, partition]
@@ -275,7 +260,3 @@ class Reader:
             + (f" ({trouble.str()})" if trouble is not None else "")
             + ". Look whether the partition has a leader; the log goes on by itself"
         )
-
-
-def _first_error(found: Sequence[TopicPartition]) -> KafkaError | None:
-    return next((one.error for one in found if one.error is not None), None)

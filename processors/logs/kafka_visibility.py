@@ -8,10 +8,11 @@ import time
 from collections.abc import Iterable
 from typing import Final
 
-from confluent_kafka import OFFSET_END, Consumer, KafkaException, TopicPartition
+from confluent_kafka import Consumer
 
 from processors.logs.kafka_bounded import close_consumers
 from processors.logs.kafka_clients import Clients
+from processors.logs.kafka_offsets import offsets
 from processors.logs.kafka_reader import GROUP
 from processors.logs.kafka_readers import Readers
 from schemas.log import LogUnavailable
@@ -82,12 +83,8 @@ class Visibility:
             if self._uncommitted is None:
                 self._uncommitted = self._clients.consumer(GROUP, {"isolation.level": "read_uncommitted"})
             consumer = self._uncommitted
-        asked = [TopicPartition(topic, partition, OFFSET_END)]
-        with self._clients.told(f"find the end of {topic}"):
-            (found,) = consumer.offsets_for_times(asked, self._clients.timeout_seconds)
-            if found.error is not None:
-                raise KafkaException(found.error)
-        return found.offset
+        (end,) = offsets(self._clients, consumer, [(topic, partition)], "end")
+        return end
 
     def is_decided(self, topic: str, partition: int, end: int) -> bool:
         """Tell whether every transaction below an offset is committed or aborted."""

@@ -1,0 +1,53 @@
+"""Where partitions begin and end, as a consumer asks it."""
+
+import time
+from collections.abc import Sequence
+from typing import Final, Literal
+
+from confluent_kafka import OFFSET_BEGINNING, OFFSET_END, Consumer, KafkaError, KafkaException, TopicPartition
+
+from processors.logs.kafka_clients import Clients
+from processors.logs.kafka_errors import error_of
+
+Which = Literal["beginning", "end"]
+
+_ASKED: Final[dict[Which, int]] = {"beginning": OFFSET_BEGINNING, "end": OFFSET_END}
+
+# A partition that was just made, or whose leader moves: a matter of milliseconds to seconds.
+_SOON_OVER: Final = frozenset({KafkaError.NOT_LEADER_FOR_PARTITION, KafkaError.LEADER_NOT_AVAILABLE})
+
+# What a consumer that follows nothing may say for ever of a partition whose leader died: librdkafka 2.16 then keeps
+# what it knew of the topic without that partition, until it is told to ask for all of it anew.
+_MAYBE_STALE: Final = frozenset({KafkaError._UNKNOWN_PARTITION, KafkaError._UNKNOWN_TOPIC})
+
+_PAUSE_SECONDS: Final = 0.01
+
+
+def offsets(clients: Clients, consumer: Consumer, partitions: Sequence[tuple[str, int]], which: Which) -> list[int]:
+    """Return the first offset of each of `partitions`, or that behind the last which the consumer would read.
+
+    Raises `LogUnavailable`.
+    """
+    asked = [TopicPartition(topic, partition, _ASKED[which]) for topic, partition in partitions]
+    deadline = time.monotonic() + clients.timeout_seconds
+    refreshed = False
+    with clients.told(f"find the {which} of {partitions[0][0]}"):
+        while isinstance(found := _ask(consumer, asked, clients.timeout_seconds), KafkaError):
+            if found.code() in _MAYBE_STALE and not refreshed:
+                consumer.list_topics(timeout=clients.timeout_seconds)
+                refreshed = True
+            elif found.code() in _SOON_OVER and time.monotonic() < deadline:
+                time.sleep(_PAUSE_SECONDS)
+            else:
+                raise KafkaException(found)
+    known = {(one.topic, one.partition): one.offset for one in found}
+    return [known[place] for place in partitions]
+
+
+def _ask(consumer: Consumer, asked: list[TopicPartition], seconds: float) -> list[TopicPartition] | KafkaError:
+    """Return what the consumer says, or what is wrong with it or with any of the partitions."""
+    try:
+        found: list[TopicPartition] = consumer.offsets_for_times(asked, seconds)
+    except KafkaException as exception:
+        return error_of(exception)
+    return next((one.error for one in found if one.error is not None), found)
