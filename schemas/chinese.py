@@ -40,7 +40,7 @@ def in_chinese(text: str) -> str:
     known = WORDS.get(text)
     if known is not None:
         return known
-    if text.endswith(_SECONDS):
-        return f"{text.removesuffix(_SECONDS)} 秒"
     first, space, rest = text.partition(" ")
-    return _FIRST_WORDS[first] + space + rest if first in _FIRST_WORDS else text
+    if first in _FIRST_WORDS:
+        return _FIRST_WORDS[first] + space + rest
+    return f"{text.removesuffix(_SECONDS)} 秒" if text.endswith(_SECONDS) else text

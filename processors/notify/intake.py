@@ -60,9 +60,14 @@ class Intake:
 
     def _remember(self, alert: AlertFact, told_at: datetime) -> None:
         taken = self._notices.take(alert, told_at)
-        if taken is None or not is_news(*taken):
+        if taken is None:
             return
         before, standing = taken
+        for route in self._settings.routes:
+            # Another knows by now what has become of it.
+            self._notices.held_back(route, alert)
+        if not is_news(before, standing):
+            return
         for route in self._settings.routes:
             if concerns(route, alert) and self._wants(route, alert, before, standing):
                 self._notices.add_told_elsewhere(route, alert, standing, told_at)
@@ -73,10 +78,13 @@ class Intake:
         Those of a flood, so long after its first alert; those of a replay, so long after the last one that it told.
         """
         summarised = 0
+        # A replay may have gone on while this was not running; nobody has read yet.
+        if self._replayed_at is None:
+            self._replayed_at = now
         with self._database.transaction():
             for waiting in self._notices.waiting():
                 route = self._routes.get(waiting.route)
-                since = max(waiting.last, self._replayed_at or waiting.last) if waiting.replayed else waiting.first
+                since = max(waiting.last, self._replayed_at) if waiting.replayed else waiting.first
                 if route is None or now - since >= timedelta(seconds=route.summary_seconds):
                     self._queue_summary(waiting, route, now)
                     summarised += 1
@@ -103,7 +111,7 @@ class Intake:
         taken = self._notices.take(alert, now)
         if taken is None:
             return
-        if _is_told_again(alert):
+        if _is_told_again(alert) or self._notices.is_held_back(alert):
             self._decide_again(alert, *taken, now)
             return
         if not is_news(*taken):
@@ -124,15 +132,16 @@ class Intake:
         What ended long ago is raised again on the way there, and that is no news.
         """
         self._replayed_at = now
-        if before is None and now - alert.occurred_at > timedelta(days=self._settings.keep_days):
-            # Nobody remembers any more whether people were told of it.
-            return
+        is_old = now - alert.occurred_at > timedelta(days=self._settings.keep_days)
         for route in self._settings.routes:
-            if not concerns(route, alert):
-                continue
             held = self._notices.held_back(route, alert) or Held(before)
             heard = self._notices.heard(route, alert)
-            if is_news(heard or held.stood, standing) and self._wants(route, alert, held.stood, standing):
+            # Of what is too old nobody remembers any more whether people were told.
+            if not concerns(route, alert) or (is_old and heard is None):
+                continue
+            # What was withdrawn before anybody heard of it is as new as what never was.
+            known = heard or (None if held.stood == "withdrawn" else held.stood)
+            if is_news(known, standing) and self._wants(route, alert, known, standing):
                 self._notices.hold_back(route, alert, standing, now, held)
 
     def _wants(self, route: Route, alert: AlertFact, before: Standing | None, standing: Standing) -> bool:

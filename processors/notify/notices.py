@@ -92,6 +92,11 @@ class Notices:
         """Record that `route` is to be told of what a replay made of `alert`, once that has come to its end."""
         self._add(route, alert, standing, now, held_back=held)
 
+    def is_held_back(self, alert: AlertFact) -> bool:
+        """Tell whether any route is to hear of the alert once a replay has come to its end."""
+        sql = f"SELECT 1 FROM notices WHERE alert_id = ? AND {_HELD_BACK} LIMIT 1"  # noqa: S608 - a constant
+        return bool(self._database.rows(sql, alert.alert_id))
+
     def held_back(self, route: Route, alert: AlertFact) -> Held | None:
         """Return what is held back from `route` of the alert, and hold it back no longer; None where nothing is."""
         which = f"route = ? AND alert_id = ? AND {_HELD_BACK}"

@@ -56,4 +56,5 @@ def test_numbers_and_names_stay(text: str) -> None:
 def test_corrections_say_what_was_done_and_leave_what_was_written() -> None:
     assert in_chinese("retract T1:1:5: seen on the tape (PM-7)") == "撤回 T1:1:5: seen on the tape (PM-7)"
     assert in_chinese("Bet B9") == "注項 B9"
+    assert in_chinese("Bet s") == "注項 s"
     assert in_chinese("replace T1:1:5: x (PM-7)") == "更改 T1:1:5: x (PM-7)"

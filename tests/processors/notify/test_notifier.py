@@ -536,6 +536,42 @@ class TestReplay:
         notifier.step()
         assert self.bodies(transport)[1:] == [["1× overpaid: B07 3/1"]]
 
+    @pytest.mark.parametrize("change", [{"status": "corrected"}, {"pit": "PIT-2"}, {"retracted": True}])
+    def test_what_comes_afterwards_takes_the_place_of_what_is_held_back(
+        self, make: Make, publish: Publish, transport: RecordingTransport, clock: ManualClock, change: dict[str, object]
+    ) -> None:
+        """Such as money that puts right what happened while the workers stood still."""
+        publish(self.again(1), self.again(1, 1, occurred_at=clock.now, **change))
+        notifier = make(settings(route("first", pits=("PIT-1",))))
+        notifier.step()
+        clock.advance(minutes=1)
+        notifier.step()
+        assert self.bodies(transport) == [["1× overpaid (Corrected): B07 3/1"]] * ("status" in change)
+
+    def test_what_stands_after_all_is_not_taken_back(
+        self, make: Make, publish: Publish, transport: RecordingTransport, clock: ManualClock
+    ) -> None:
+        publish(alert(1))
+        notifier = make()
+        notifier.step()
+        told = len(transport.deliveries)
+        publish(self.again(1, retracted=True), self.again(1, 1, occurred_at=clock.now))
+        notifier.step()
+        clock.advance(minutes=10)
+        notifier.step()
+        assert len(transport.deliveries) == told
+
+    def test_what_counts_is_how_it_ends_and_not_the_way_there(
+        self, make: Make, publish: Publish, transport: RecordingTransport, clock: ManualClock
+    ) -> None:
+        publish(self.again(1), self.again(1, 1, retracted=True), self.again(1, 2), self.corrected(1, 3))
+        publish(self.again(2), self.corrected(2, 3))
+        notifier = make()
+        notifier.step()
+        clock.advance(minutes=1)
+        notifier.step()
+        assert self.bodies(transport) == [["2× overpaid (Corrected): B07 3/1, B07 3/2"]]
+
     def test_what_is_held_back_outlives_a_crash_and_a_second_reading(
         self, make: Make, publish: Publish, transport: RecordingTransport, clock: ManualClock, log: SqliteLog
     ) -> None:
@@ -568,3 +604,15 @@ class TestReplay:
         clock.advance(minutes=2)
         notifier.step()
         assert self.titles(transport) == ["CRITICAL · B07 · shoe 3 round 2"]
+
+    def test_nor_by_a_second_replay(
+        self, make: Make, publish: Publish, transport: RecordingTransport, clock: ManualClock
+    ) -> None:
+        clock.now = NOON + timedelta(days=200)
+        first = first_revision(clock.now)
+        publish(*(self.again(1, revision=first + later, retracted=later % 2 == 1) for later in range(3)))
+        notifier = make()
+        notifier.step()
+        clock.advance(minutes=2)
+        notifier.step()
+        assert transport.deliveries == []
