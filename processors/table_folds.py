@@ -6,7 +6,7 @@ before; since the fold is pure, what comes next is what would have come. So snap
 """
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
@@ -17,7 +17,7 @@ from processors.metrics import RECONSTRUCT_FOLDED_AGAIN, RECONSTRUCT_SNAPSHOTS
 from processors.reconstruct.fold import FoldSettings, TableFold
 from schemas.errors import PitwatchError
 from schemas.facts import Fact
-from schemas.log import MAX_MESSAGE_BYTES, EventLog, Record, Transaction
+from schemas.log import MAX_MESSAGE_BYTES, EventLog, LogError, Record, Transaction
 from schemas.revisions import AS_THEY_CAME, next_first_revision, replay_begun
 from schemas.structs import altered
 from schemas.topics import TABLE_EVENTS
@@ -36,6 +36,9 @@ are apart; else the next owner would have to read all that came since."""
 SAVE_EVERY_RECORDS: Final = 500_000
 """Records after which folds that are being taken up are written down halfway. After an update that changed what a fold
 consists of, all that ever came is folded again, which may take hours; whoever is stopped then goes on from there."""
+
+LEADER_SECONDS: Final = 5.0
+"""How long is waited for events that were folded, and that a partition doesn't seem to have any more."""
 
 SAVED_AT_ONCE: Final = 50
 """Folds in one transaction then: a full one is some hundred kilobytes long."""
@@ -84,15 +87,18 @@ class TableFolds:
         self._saved_at: dict[str, int] = {}
         self._first_revisions: dict[str, int] = {}
         self._replayed_from: dict[str, int] = {}
+        self._anew: set[str] = set()
+        """Tables that are being taken up and that had to begin anew."""
         self._replays: dict[int, int] = {}
         """The first revision of the newest replay of each partition that there was one of; it only ever rises."""
 
     def take_up(self, ends: Mapping[int, int]) -> None:
         """Take up the folds of every table of these partitions, as they were at the offsets that were committed.
 
-        Raises `SnapshotsLost`.
+        Raises `SnapshotsLost`, and `LogError` where the log lost events that were folded already.
         """
         self.drop(ends.keys())
+        folded = dict.fromkeys(ends, 0)
         begins: dict[int, dict[str, int]] = {partition: {} for partition in ends}
         read: dict[int, list[StoredNumbers]] = {partition: [] for partition in ends}
         unreadable: dict[str, int] = {}
@@ -105,8 +111,11 @@ class TableFolds:
                     unreadable[table_id] = partition
                 else:
                     read[partition].append(stored.numbers())
+                    folded[partition] = max(folded[partition], stored.offset)
                     begins[partition][table_id] = self._restore(table_id, stored, partition)
                 self._on_page()
+        for partition, offset in folded.items():
+            self._check_there(partition, offset)
         for table_id, partition in unreadable.items():
             self._begin_anew(table_id, partition, _numbers_lost(table_id, partition, read))
             begins[partition][table_id] = 0
@@ -117,6 +126,9 @@ class TableFolds:
                 raise SnapshotsLost(partition, f"{tables - found} of {tables} tables")
         for partition, end in ends.items():
             self._fold_again(partition, begins[partition], end)
+            # Else each start would fold all their events again, until enough new ones have come.
+            self._save(list(self._anew & begins[partition].keys()), {partition: end})
+        self._anew.clear()
 
     def begin(self, table_id: str, partition: int) -> TableFold:
         """Return the fold of a table that nobody heard yet.
@@ -231,6 +243,7 @@ class TableFolds:
         first = next_first_revision(before.first_revision)
         self._keep(table_id, TableFold(table_id, self._settings), partition, first, before.replayed_from)
         self._saved_at[table_id] = 0
+        self._anew.add(table_id)
 
     def _keep(
         self, table_id: str, fold: TableFold, partition: int, first_revision: int, replayed_from: int
@@ -259,7 +272,8 @@ class TableFolds:
                     self.hear(self.folds[record.key], record)
             self.folded_again += len(page)
             if self.folded_again >= save_at:
-                self._save_halfway(begins, {partition: page[-1].offset + 1})
+                changed = [table_id for table_id in begins if self._since_snapshot[table_id]]
+                self._save(changed, {partition: page[-1].offset + 1})
                 save_at = self.folded_again + SAVE_EVERY_RECORDS
             self._on_page()
         for table_id in begins:
@@ -280,10 +294,23 @@ class TableFolds:
             if page := records if offset <= end else [record for record in records if record.offset < end]:
                 yield page
 
-    def _save_halfway(self, table_ids: Iterable[str], offsets: Mapping[int, int]) -> None:
-        changed = [table_id for table_id in table_ids if self._since_snapshot[table_id]]
-        for first in range(0, len(changed), SAVED_AT_ONCE):
-            some = changed[first : first + SAVED_AT_ONCE]
+    def _check_there(self, partition: int, folded: int) -> None:
+        """Raise `LogError` where a partition ends before what was folded of it: it lost events, or was made anew.
+
+        Who went on would write snapshots of the new events, and nobody could tell any more that old ones are missing.
+        """
+        if (end := self._log.end(TABLE_EVENTS, partition)) >= folded:
+            return
+        # A leader that has just become one may take a moment to know its end.
+        if not self._log.wait(TABLE_EVENTS, partition, folded - 1, LEADER_SECONDS):
+            raise LogError(
+                f"{TABLE_EVENTS} partition {partition} ends at offset {end}, and was folded up to {folded}: the cluster"
+                " lost records. Look for an unclean leader election, or for a topic that was made anew"
+            )
+
+    def _save(self, table_ids: Sequence[str], offsets: Mapping[int, int]) -> None:
+        for first in range(0, len(table_ids), SAVED_AT_ONCE):
+            some = table_ids[first : first + SAVED_AT_ONCE]
             with self._log.transaction(GROUP) as transaction:
                 for table_id in some:
                     self.save(transaction, table_id, offsets)

@@ -361,7 +361,7 @@ def test_what_was_taken_up_halfway_is_kept(
     monkeypatch.setattr(processors.table_folds, "SAVE_EVERY_RECORDS", 4)
     monkeypatch.setattr(processors.table_folds, "SAVED_AT_ONCE", 1)
     taking_up(log, worker)
-    log.changes += [*[Change()] * 10, Change(lost=(MINE,))]
+    log.changes += [*[Change()] * 5, Change(lost=(MINE,))]
     worker.step()
     (halfway,) = saved_at(log).values()
     assert 4 <= halfway < 11

@@ -17,7 +17,7 @@ from pydantic import TypeAdapter
 from structlog.testing import capture_logs
 
 import processors.table_folds
-from processors.fold_snapshots import blank, read_back
+from processors.fold_snapshots import blank, read_back, write_down
 from processors.logs.sqlite import SqliteLog
 from processors.logs.transaction import CollectedTransaction
 from processors.reconstruct.fold import FoldSettings, TableFold
@@ -27,7 +27,7 @@ from producers.simulator import mixed_floor, simulate
 from schemas.configuration import TableEntry, preset
 from schemas.events import GapExpired, TableSilent
 from schemas.facts import AlertFact, Fact
-from schemas.log import MAX_MESSAGE_BYTES, LogUnavailable, Position, Record
+from schemas.log import MAX_MESSAGE_BYTES, LogError, LogUnavailable, Position, Record
 from schemas.revisions import COUNTED, counted, first_revision
 from schemas.topics import FACT_TOPICS, TABLE_EVENTS
 from schemas.wire import decode_event, decode_fact, encode
@@ -470,6 +470,52 @@ def test_lost_snapshots_are_noticed_and_nothing_is_told(log: FailingLog, lost: s
     assert log.facts() == told
 
 
+def test_log_that_lost_events_is_noticed_before_anything_is_written(
+    log: FailingLog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Or else snapshots of the new events would hide from a replay that the old ones are gone."""
+    monkeypatch.setattr(processors.table_folds, "LEADER_SECONDS", 0)
+    log.append(TABLE_EVENTS, MESSAGES[:200])
+    before = Reconstructor(log, FoldSettings())
+    before.step()
+    before.save_all()
+    with closing(FailingLog(tmp_path / "anew.sqlite")) as anew:
+        with anew.transaction(GROUP) as transaction:
+            for key, snapshot in log.states(GROUP):
+                transaction.save_state(key, snapshot)
+        anew.append(TABLE_EVENTS, MESSAGES[200:250])
+        restarted = Reconstructor(anew, FoldSettings())
+        restarted.claim()
+        with pytest.raises(LogError, match="ends at offset 50, and was folded up to 200: the cluster lost records"):
+            restarted.step()
+        assert dict(anew.states(GROUP)) == dict(log.states(GROUP))
+        assert not any(anew.facts().values())
+        # Nor is it taken for that where it only takes a moment until all is there.
+        anew.append(TABLE_EVENTS, MESSAGES[50:200])
+        restarted.step()
+
+
+def test_fold_that_began_anew_is_written_down_at_once(log: FailingLog) -> None:
+    log.append(TABLE_EVENTS, MESSAGES)
+    before = Reconstructor(log, FoldSettings())
+    while before.step().events:
+        pass
+    before.save_all()
+    key, snapshot = next(iter(log.states(GROUP)))
+    with log.transaction(GROUP) as transaction:
+        transaction.save_state(key, write_down(msgspec.structs.replace(read_back(snapshot), fold=b"another version's")))
+    restarted = Reconstructor(log, FoldSettings())
+    restarted.claim()
+    restarted.take_up_all()
+    assert restarted.tables.folded_again == len(MESSAGES)
+    stored = read_back(log.state(GROUP, key) or b"")
+    assert (stored.offset, stored.first_revision) == (len(MESSAGES), COUNTED)
+    once_more = Reconstructor(log, FoldSettings())
+    once_more.claim()
+    once_more.take_up_all()
+    assert once_more.tables.folded_again == 0
+
+
 class DividedLog(FailingLog):
     """A log in which the last letter of a table's name is its partition, as far as snapshots go."""
 
@@ -478,6 +524,9 @@ class DividedLog(FailingLog):
 
     def read(self, topic: str, partition: int, offset: int, limit: int) -> list[Record]:
         return []
+
+    def end(self, topic: str, partition: int) -> int:
+        return 0
 
 
 REPLAY = first_revision(NOON)
