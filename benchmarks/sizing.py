@@ -1,7 +1,7 @@
 """``python -m benchmarks.sizing``: how much a floor sends and leaves behind, and what it takes to fold and to store it.
 
 On a broker of its own, with as many partitions as a site has: events go in as a bulk load, `pitwatch reconstruct` folds
-those of half the tables and then the others', and a sink fills a store of the engine that is embedded in its process.
+those of half the tables and then the others', and `pitwatch sink` fills a store that our own SQL endpoint serves.
 """
 
 import argparse
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from rich.console import Console
 
-from benchmarks.alone import alone, peak
+from benchmarks.alone import peak
 from benchmarks.broker import can_start, own_broker
 from benchmarks.floor import TABLES, floor_records
 from benchmarks.kafka_latency import PARTITIONS
@@ -34,9 +34,8 @@ from processors.logs.sqlite import LOG_FILE
 from processors.reconstructor import GROUP
 from processors.settings import StoreSettings
 from processors.settings_file import load_settings
-from processors.store.clickhouse import ClickHouseStore
 from processors.store.connections import to_folder
-from processors.store.sink import Sink
+from processors.store.sink import TOPICS
 from processors.topics import Layout
 from schemas.log import Record
 from schemas.topics import FACT_TOPICS, TABLE_EVENTS
@@ -77,9 +76,8 @@ class Folding(NamedTuple):
 
 
 class Storing(NamedTuple):
-    """What a sink moved, the most memory its process held with the engine in it, and what the engine then kept."""
+    """How long a sink took, the most memory it ever held, and what the store then kept."""
 
-    rows: int
     seconds: float
     peak_bytes: int
     rounds: int
@@ -135,24 +133,26 @@ def _wait_until_folded(log: KafkaLog) -> None:
 
 
 def store(bootstrap: str) -> Storing:
-    """Have a sink move what the log holds into an empty store, in a process of its own."""
-    return alone(_store, bootstrap)
+    """Have `pitwatch sink` move what the log holds into an empty store, served by our SQL endpoint in this process."""
+    from tests.kafka.programs import is_behind, running, wait_for
+    from tests.pitwatch.store_server import store_server
 
-
-def _store(bootstrap: str) -> Storing:
-    settings = StoreSettings()
-    with (
-        tempfile.TemporaryDirectory(prefix="pitwatch-bench-") as folder,
-        closing(KafkaLog(bootstrap, worker_id="bench-sink")) as log,
-        closing(ClickHouseStore.embedded(Path(folder) / STORE_FOLDER, settings)) as kept,
-    ):
-        kept.migrate()
-        sink = Sink(log, kept)
-        begun = time.perf_counter()
-        rows = sink.drain()
-        seconds = time.perf_counter() - begun
-        rounds = int(kept.query("SELECT count() FROM rounds", fmt="TabSeparated"))
-        return Storing(rows, seconds, peak(), rounds, _parts(Path(folder) / STORE_FOLDER, settings.database))
+    with tempfile.TemporaryDirectory(prefix="pitwatch-bench-") as name:
+        folder = Path(name)
+        with (
+            store_server(folder / STORE_FOLDER) as server,
+            server.store() as kept,
+            closing(KafkaLog(bootstrap, worker_id="bench-tables")) as log,
+        ):
+            kept.migrate()
+            config = server.config(folder, f'[kafka]\nbootstrap = "{bootstrap}"\n[monitoring]\nport = 0\n')
+            with running("sink", "--config", config, STORE_PASSWORD=server.password) as sink:
+                group = sink.told("filling")["group"]
+                begun = time.perf_counter()
+                wait_for(lambda: not is_behind(log, group, [topic for _, topic in TOPICS]), PATIENCE_SECONDS)
+                seconds, held = time.perf_counter() - begun, peak(sink.process.pid)
+            rounds = int(kept.query("SELECT count() FROM rounds", fmt="TabSeparated"))
+        return Storing(seconds, held, rounds, _parts(folder / STORE_FOLDER, StoreSettings().database))
 
 
 def _parts(path: Path, database: str) -> int:
@@ -211,9 +211,9 @@ def quantities(cluster: "Cluster", records: Sequence[Record]) -> Iterator[Quanti
     rounds = storing.rounds
     played = Counter(key for key, _ in messages)
     yield Quantity("rounds of a table, on average", rounds / len(played), "", None)
-    yield Quantity("sink, embedded engine", storing.rows / storing.seconds, "rows/s", None)
-    yield Quantity("sink's memory, embedded engine", storing.peak_bytes / MIB, "MiB", None)
     events, facts = kept_by(cluster, [TABLE_EVENTS]), kept_by(cluster, list(FACT_TOPICS.values()))
+    yield Quantity("sink, own SQL endpoint", (events.records + facts.records) / storing.seconds, "rows/s", None)
+    yield Quantity("sink's memory", storing.peak_bytes / MIB, "MiB", None)
     yield Quantity("events a round", events.records / rounds, "", None)
     yield Quantity("facts an event", facts.records / events.records, "", None)
     yield Quantity("events of a round in Kafka, bulk load", events.bytes / rounds, "bytes", None)
