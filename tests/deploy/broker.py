@@ -1,11 +1,13 @@
 """Kafka as docker-compose.yml runs it, outside Docker."""
 
 import os
+import re
 import subprocess
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 from tests.conftest import REPOSITORY
 from tests.deploy.compose import Service, read
@@ -21,6 +23,9 @@ CLUSTER_ID = "JsZzUZ7HQ5iu5nTnGdJ3tA"
 START_SECONDS = 120
 
 # The image's scripts do this, and set up logging and memory besides.
+Copies = Mapping[str, "Ports"]
+"""The brokers of one cluster, by the names of their containers."""
+
 SCRIPTS = {"kafka-storage.sh": "kafka.tools.StorageTool", "kafka-server-start.sh": "kafka.Kafka"}
 
 
@@ -45,18 +50,25 @@ def as_here(command: str, folder: Path, ports: tuple[int, int] = (9092, 9093)) -
     return command.replace("/etc/pitwatch/server.properties", str(folder / "server.properties")).replace("$$", "$")
 
 
-class Broker:
-    """A broker started by the container's own command, on ports of this machine."""
+class Ports(NamedTuple):
+    """Where a broker is on this machine: for clients, and as a controller."""
 
-    def __init__(self, folder: Path, cluster_id: str = CLUSTER_ID) -> None:
-        need_broker()
-        self.service = SERVICES["kafka"]
-        self.port, controller = free_ports(2)
-        made = environment(self.service, cluster_id) | {
-            "KAFKA_HOST": "127.0.0.1",
-            "KAFKA_VOTERS": f"1@127.0.0.1:{controller}",
-        }
-        command = as_here(self.service.command[0], folder, (self.port, controller))
+    clients: int
+    controller: int
+
+
+class Broker:
+    """One of the brokers of `cluster`, started by the container's own command, on ports of this machine."""
+
+    def __init__(self, folder: Path, name: str, cluster: Copies, cluster_id: str) -> None:
+        self.service = SERVICES[name]
+        self.port = cluster[name].clients
+        asked = environment(self.service, cluster_id)
+        voters = re.sub(
+            r"([a-z0-9-]+):9093", lambda found: f"127.0.0.1:{cluster[found[1]].controller}", asked["KAFKA_VOTERS"]
+        )
+        made = asked | {"KAFKA_HOST": "127.0.0.1", "KAFKA_VOTERS": voters}
+        command = as_here(self.service.command[0], folder, cluster[name])
         self._log = (folder / "log").open("wb")
         self.process = subprocess.Popen(
             [*DIES_WITH_US, "bash", "-c", command], env=made, stdout=self._log, stderr=self._log
@@ -69,6 +81,14 @@ class Broker:
         assert check.test[0] == "CMD"
         here = [part.replace("/9092", f"/{self.port}") for part in check.test[1:]]
         return subprocess.run(here, check=False, stderr=subprocess.DEVNULL).returncode == 0
+
+    def wait_until_healthy(self) -> None:
+        """Block until the health check says that it is well."""
+        deadline = time.monotonic() + START_SECONDS
+        while not self.healthy():
+            assert self.process.poll() is None
+            assert time.monotonic() < deadline, f"{self.service.environment['KAFKA_HOST']} never got well"
+            time.sleep(0.2)
 
     def stop(self) -> int:
         """Stop it as Docker does; return its exit code."""
@@ -84,14 +104,27 @@ class Broker:
 
 @contextmanager
 def running_broker(folder: Path, cluster_id: str = CLUSTER_ID) -> Iterator[Broker]:
-    """Run a broker for the length of a ``with`` block, which begins once its health check says that it is well."""
-    broker = Broker(folder, cluster_id)
-    try:
-        assert not broker.healthy()
-        deadline = time.monotonic() + START_SECONDS
-        while not broker.healthy() and time.monotonic() < deadline:
-            assert broker.process.poll() is None
-            time.sleep(0.2)
+    """Run the broker of the profile single for the length of a ``with`` block, which begins once it is well."""
+    with running_brokers(folder, ["kafka"], cluster_id) as (broker,):
         yield broker
-    finally:
-        broker.end()
+
+
+@contextmanager
+def running_brokers(folder: Path, names: Sequence[str], cluster_id: str) -> Iterator[list[Broker]]:
+    """Run the brokers of one cluster for the length of a ``with`` block.
+
+    It begins once the health check of each says that it is well.
+    """
+    need_broker()
+    ports = iter(free_ports(2 * len(names)))
+    cluster = {name: Ports(next(ports), next(ports)) for name in names}
+    with ExitStack() as opened:
+        brokers = []
+        for name in names:
+            (folder / name).mkdir()
+            brokers.append(Broker(folder / name, name, cluster, cluster_id))
+            opened.callback(brokers[-1].end)
+            assert not brokers[-1].healthy()
+        for broker in brokers:
+            broker.wait_until_healthy()
+        yield brokers

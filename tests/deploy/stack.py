@@ -1,7 +1,7 @@
 """The services of docker-compose.yml that are ours, run outside Docker: command, environment and settings as written.
 
 Only what Docker gives a container is given otherwise: names of hosts are addresses of this machine, ports are free
-ones, files and volumes are in a folder, and each worker has a name, as containers have host names. Kafka is the one of
+ones, files and volumes are in a folder, and each worker has a name, as containers have host names. Kafka is that of
 tests/deploy/broker.py. In ClickHouse's place our own endpoint for SQL answers, with ClickHouse's engine and with
 the users whose passwords .env has.
 """
@@ -49,7 +49,9 @@ _LOOK_SECONDS: Final = 0.1
 class Addresses(NamedTuple):
     """Where the services' hosts are on this machine."""
 
-    kafka: int
+    kafka: str
+    """Of all brokers, for whoever asks for kafka finds them all."""
+
     clickhouse: int
     gateway: int
 
@@ -61,11 +63,14 @@ Files = Mapping[str, Mapping[str, str]]
 class Running:
     """One container's process."""
 
-    def __init__(self, name: str, service: Service, program: Program, monitoring: int, data: Path) -> None:
+    def __init__(
+        self, name: str, service: Service, program: Program, monitoring: int, data: Path, printed: Path
+    ) -> None:
         self.name = name
         self.service = service
         self.program = program
         self.data = data
+        self.printed = printed
         self._monitoring = monitoring
 
     def health(self, addresses: Addresses) -> int:
@@ -96,6 +101,7 @@ class Stack:
         self.running: dict[str, list[Running]] = {}
         self._folder = folder
         self._opened = opened
+        self._runs = 0
 
     def start(self) -> None:
         """Start every service of ours, each once what it waits for is there."""
@@ -105,8 +111,20 @@ class Stack:
             assert ready, f"{sorted(left)} wait for each other"
             for name in ready:
                 self._await_needed(COMPOSE.services[name])
-                self._start(name, COMPOSE.services[name])
+                self.start_one(name)
                 del left[name]
+
+    def run(self, name: str, *command: str) -> Running:
+        """Run a service once to its end, with another command than its own; return what ran."""
+        self._runs += 1
+        service = COMPOSE.services[name].model_copy(update={"command": list(command)})
+        ran = self._process(f"{name}-run-{self._runs}", service)
+        ran.program.wait()
+        return ran
+
+    def start_one(self, name: str) -> None:
+        """Start one service, without those that it waits for; a job is to end well."""
+        self._start(name, COMPOSE.services[name])
 
     def is_well(self, name: str) -> bool:
         """Tell whether all of a service's containers are, as their health checks say."""
@@ -143,34 +161,36 @@ class Stack:
             "http://gateway:8600": f"http://127.0.0.1:{self.addresses.gateway}",
             f"{DATA}/": f"{data}/",
         }
-        process = subprocess.Popen(
-            [*DIES_WITH_US, *PITWATCH, *(replaced(part, here) for part in service.command)],
-            # Of this process' own environment nothing but where programs are found.
-            env={
-                "PATH": os.environ["PATH"],
-                "PYTHONPATH": str(REPOSITORY),
-                "PITWATCH_KAFKA__WORKER_ID": name,
-                **IMAGES_OWN,
-                **{name: value for file in service.env_file for name, value in self._files[file.path].items()},
-                **environment(service, self.made),
-            },
-            cwd=data,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        printed = self._folder / f"{name}.out"
+        with printed.open("wb") as out:
+            process = subprocess.Popen(
+                [*DIES_WITH_US, *PITWATCH, *(replaced(part, here) for part in service.command)],
+                # Of this process' own environment nothing but where programs are found.
+                env={
+                    "PATH": os.environ["PATH"],
+                    "PYTHONPATH": str(REPOSITORY),
+                    "PITWATCH_KAFKA__WORKER_ID": name,
+                    **IMAGES_OWN,
+                    **{name: value for file in service.env_file for name, value in self._files[file.path].items()},
+                    **environment(service, self.made),
+                },
+                cwd=data,
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=subprocess.PIPE,
+                text=True,
+            )
         assert process.stderr is not None
         program = Program(process)
         self._opened.callback(process.stderr.close)
         self._opened.callback(program.kill)
-        return Running(name, service, program, monitoring, data)
+        return Running(name, service, program, monitoring, data, printed)
 
     def _settings(self, name: str, data: Path, monitoring: int) -> Path:
         """Write the settings that the container mounts, with the addresses of this machine; return the file."""
         text = SETTINGS.read_text()
         for there, here in {
-            "kafka:9092": f"127.0.0.1:{self.addresses.kafka}",
+            "kafka:9092": self.addresses.kafka,
             "http://clickhouse:8123": f"http://127.0.0.1:{self.addresses.clickhouse}",
             "port = 8600": f"port = {self.addresses.gateway}",
             "port = 8601": f"port = {monitoring}",
@@ -248,6 +268,8 @@ def running_stack(folder: Path, made: Mapping[str, str], files: Files) -> Iterat
             (folder / name).mkdir()
         broker = opened.enter_context(running_broker(folder / "kafka", made["KAFKA_CLUSTER_ID"]))
         opened.enter_context(clickhouse(folder / "clickhouse", made, store_port))
-        stack = Stack(folder / "services", made, files, Addresses(broker.port, store_port, gateway_port), opened)
+        stack = Stack(
+            folder / "services", made, files, Addresses(f"127.0.0.1:{broker.port}", store_port, gateway_port), opened
+        )
         stack.start()
         yield stack
