@@ -23,9 +23,6 @@ CLUSTER_ID = "JsZzUZ7HQ5iu5nTnGdJ3tA"
 START_SECONDS = 120
 
 # The image's scripts do this, and set up logging and memory besides.
-Copies = Mapping[str, "Ports"]
-"""The brokers of one cluster, by the names of their containers."""
-
 SCRIPTS = {"kafka-storage.sh": "kafka.tools.StorageTool", "kafka-server-start.sh": "kafka.Kafka"}
 
 
@@ -57,10 +54,14 @@ class Ports(NamedTuple):
     controller: int
 
 
+Places = Mapping[str, Ports]
+"""The brokers of one cluster, by the names of their containers."""
+
+
 class Broker:
     """One of the brokers of `cluster`, started by the container's own command, on ports of this machine."""
 
-    def __init__(self, folder: Path, name: str, cluster: Copies, cluster_id: str) -> None:
+    def __init__(self, folder: Path, name: str, cluster: Places, cluster_id: str) -> None:
         self.service = SERVICES[name]
         self.port = cluster[name].clients
         asked = environment(self.service, cluster_id)
