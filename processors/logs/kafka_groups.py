@@ -1,4 +1,8 @@
-"""Who works for a group now, as the cluster knows it."""
+"""Who works for a group now, as the cluster knows it.
+
+By the older of librdkafka's two requests, which its Python package calls deprecated: the newer one asks the group's
+coordinator, and ends the whole process when the answer comes after its time (see kafka_positions.py).
+"""
 
 from processors.logs.kafka_clients import Clients
 

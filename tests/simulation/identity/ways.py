@@ -2,7 +2,7 @@
 
 import multiprocessing
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import closing, contextmanager
 from multiprocessing.connection import Connection
 from pathlib import Path
 from random import Random
@@ -17,12 +17,13 @@ from processors.store.sink import TOPICS, group_of
 from schemas.log import LogUnavailable
 from schemas.topics import TABLE_EVENTS
 from tests.kafka.broker import Cluster
-from tests.kafka.programs import SESSION, Program, is_behind, make_topics, running, wait_for
+from tests.kafka.programs import SESSION, is_behind, make_topics, running, wait_for
 from tests.pitwatch.store_server import Server, serving_store
+from tests.simulation.identity.crew import PARTITIONS, Crew, Say, Site
+from tests.simulation.identity.disturbances import Breakage, Disturb, kill_workers, undisturbed
 from tests.simulation.identity.event_file import EventFile
 from tests.simulation.identity.outcome import Outcome, outcome
 
-PARTITIONS = 4
 PORTIONS = 10
 """The file is sent in so many portions; what disturbs comes between them."""
 
@@ -30,8 +31,6 @@ PIPELINE = "[pipeline]\ngap_limit_ms = 3600000\n"
 """No wait for a missing event comes to its end: each log has a clock of its own, and the file lacks none."""
 
 PATIENCE_SECONDS = 3_600.0
-
-Say = Callable[[str], None]
 
 
 @contextmanager
@@ -78,110 +77,6 @@ def embedded(file: EventFile, folder: Path, say: Say) -> Outcome:
         return outcome(file, log, store)
 
 
-class Crew:
-    """The workers and sinks of one way through Kafka, and its brokers."""
-
-    def __init__(self, cluster: Cluster, config: Path, log: KafkaLog, password: str, rng: Random, say: Say) -> None:
-        self.cluster = cluster
-        self.say = say
-        self.log = log
-        self.rng = rng
-        self.workers: dict[str, Program] = {}
-        self.sinks: dict[str, Program] = {}
-        self._config = config
-        self._password = password
-        self._started = ExitStack()
-        self._names = 0
-
-    def __enter__(self) -> "Crew":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._started.close()
-
-    def add_worker(self, name: str = "") -> str:
-        """Start a worker, under a new name or an old one."""
-        return self._add(self.workers, "reconstruct", name)
-
-    def add_sink(self, name: str = "") -> str:
-        """Start a sink."""
-        return self._add(self.sinks, "sink", name)
-
-    def _add(self, programs: dict[str, Program], command: str, name: str) -> str:
-        self._names += 1
-        name = name or f"{command}-{self._names}"
-        programs[name] = self._started.enter_context(
-            running(command, "--config", self._config, PITWATCH_KAFKA__WORKER_ID=name, STORE_PASSWORD=self._password)
-        )
-        return name
-
-    def stop(self) -> None:
-        """End everybody as an administrator does."""
-        programs = [*self.workers.values(), *self.sinks.values()]
-        for program in programs:
-            program.thaw()
-            program.process.terminate()
-        for program in programs:
-            assert program.wait() == 0, program.logs
-
-    def check(self) -> None:
-        """Raise `AssertionError` where somebody ended who was not killed."""
-        for name, program in (*self.workers.items(), *self.sinks.items()):
-            assert program.process.poll() is None, f"{name} ended: {program.logs}"
-
-    def folded(self) -> int:
-        """Return how many records the workers have committed, as soon as the cluster can tell."""
-        while True:
-            self.check()
-            try:
-                return sum(self.log.position(GROUP, TABLE_EVENTS, one) for one in self.log.partitions(TABLE_EVENTS))
-            except LogUnavailable:
-                continue
-
-
-Disturb = Callable[[Crew, int], None]
-"""Does something to a crew after the portion of that number was sent."""
-
-
-def undisturbed(_crew: Crew, _portion: int) -> None:
-    """Leave everybody in peace."""
-
-
-def kill_workers(crew: Crew, _portion: int) -> None:
-    """Kill a worker at random, as a lost machine does, and start it again under its name or another."""
-    name = crew.rng.choice(sorted(crew.workers))
-    crew.workers.pop(name).kill()
-    successor = crew.add_worker(name if crew.rng.random() < 0.5 else "")
-    crew.say(f"killed {name}, started {successor}")
-
-
-def break_everything(crew: Crew, portion: int) -> None:
-    """Lose a broker and get it back, move partitions, and have a worker and a sink stall past their sessions."""
-    worker, sink = min(crew.workers), min(crew.sinks)
-    if portion == 1:
-        crew.cluster.brokers[0].kill()
-        crew.sinks[sink].freeze()
-        crew.say(f"killed a broker, stalled {sink}")
-    elif portion == 2:
-        crew.say(f"started {crew.add_worker()}")
-    elif portion == 3:
-        crew.workers[worker].freeze()
-        crew.say(f"stalled {worker}")
-    elif portion == 5:
-        crew.cluster.brokers[0].start()
-        name = crew.rng.choice(sorted(crew.workers)[1:])
-        crew.workers.pop(name).kill()
-        crew.say(f"started the broker again, killed {name}")
-    elif portion == 6:
-        crew.workers[worker].thaw()
-        crew.sinks[sink].thaw()
-        crew.say(f"let {worker} and {sink} go on")
-    elif portion == 7:
-        name = max(crew.workers)
-        assert crew.workers.pop(name).stop() == 0
-        crew.say(f"stopped {name}, started {crew.add_worker()}")
-
-
 def through_kafka(
     file: EventFile,
     folder: Path,
@@ -204,7 +99,8 @@ def through_kafka(
         make_topics(cluster.bootstrap, PARTITIONS)
         store.migrate()
         config = _write_config(folder, cluster.bootstrap, server)
-        with Crew(cluster, config, log, server.password, Random(seed), say) as crew:
+        site = Site(cluster, config, log, server.password, group_of(store))
+        with Crew(site, Random(seed), say) as crew:
             for _ in range(workers):
                 crew.add_worker()
             for _ in range(sinks):
@@ -214,7 +110,7 @@ def through_kafka(
             wait_for(lambda: _is_done(crew, GROUP, [TABLE_EVENTS]), PATIENCE_SECONDS)
             say("folded")
             topics = [topic for _, topic in TOPICS]
-            wait_for(lambda: _is_done(crew, group_of(store), topics), PATIENCE_SECONDS)
+            wait_for(lambda: _is_done(crew, site.sink_group, topics), PATIENCE_SECONDS)
             say("stored")
             crew.stop()
         return outcome(file, log, store)
@@ -257,7 +153,7 @@ def _write_config(folder: Path, bootstrap: str, server: Server) -> Path:
     return server.config(
         folder,
         f'[kafka]\nbootstrap = "{bootstrap}"\ntimeout_seconds = 5\nproperties = {{{properties}}}\n{PIPELINE}'
-        "batch_events = 2000\nsnapshot_interval_events = 1000\n",
+        "batch_events = 2000\nsnapshot_interval_events = 1000\n[monitoring]\nport = 0\n",
     )
 
 
@@ -269,7 +165,7 @@ WAYS: dict[str, Way] = {
     "three workers": lambda file, folder, say: through_kafka(file, folder, say, workers=3),
     "workers killed": lambda file, folder, say: through_kafka(file, folder, say, workers=3, disturb=kill_workers),
     "all broken": lambda file, folder, say: through_kafka(
-        file, folder, say, brokers=3, workers=3, sinks=2, disturb=break_everything
+        file, folder, say, brokers=3, workers=3, sinks=2, disturb=Breakage()
     ),
 }
 """Name → the way."""
