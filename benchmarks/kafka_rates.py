@@ -42,6 +42,9 @@ WAIT_SECONDS: Final = 30.0
 PASSES: Final = 5
 """How often all messages are produced, and so how many of them are read: a client fetches some ahead of the clock."""
 
+TURNS: Final = 3
+"""How often reading is measured; the middle counts."""
+
 SYNCED: Final = {"log.flush.interval.messages": 1}
 """What `make up` gives a broker that is alone."""
 
@@ -77,7 +80,9 @@ def measure(bootstrap: str, messages: Messages, sizes: Sequence[int] = TRANSACTI
     with closing(KafkaLog(bootstrap, worker_id="bench-rates")) as log:
         produced = _produce(bootstrap, messages)
         there = PASSES * len(messages)
-        consumed, read = _consume(bootstrap, there), _read(log, there)
+        # In turn: a broker that was just started reads slowest.
+        both = [(_consume(bootstrap, there), _read(log, there)) for _ in range(TURNS)]
+        consumed, read = (statistics.median(rates) for rates in zip(*both, strict=True))
         rates = [Rate("bare produce, without waiting", produced), Rate("bare consume", consumed)]
         rates.append(Rate(f"read, pages of {PAGE_RECORDS:,}", read, read / consumed))
         for name, known, work in (("append", APPENDS, _append), ("transaction", TRANSACTIONS, _write)):
