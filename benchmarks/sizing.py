@@ -21,7 +21,7 @@ from benchmarks.alone import peak
 from benchmarks.broker import can_start, own_broker
 from benchmarks.floor import TABLES, floor_records
 from benchmarks.kafka_latency import PARTITIONS
-from benchmarks.latency import APPEND_SECONDS, MACAU_EVENTS_PER_SECOND
+from benchmarks.latency import APPEND_SECONDS, MACAU_EVENTS_PER_SECOND, pace
 from benchmarks.pipeline import EVENTS_PER_APPEND
 from benchmarks.report import MIB, Quantity, table_of
 from benchmarks.topics import make_topics
@@ -155,6 +155,36 @@ def store(bootstrap: str) -> Storing:
         return Storing(seconds, held, rounds, _parts(folder / STORE_FOLDER, StoreSettings().database))
 
 
+def behind(bootstrap: str, records: Sequence[Record], events_per_second: int = MACAU_EVENTS_PER_SECOND) -> int:
+    """Return how many events wait for the sink when the last of them is folded, where they came at a steady rate.
+
+    The cluster has no topics yet.
+    """
+    from tests.kafka.programs import running
+    from tests.pitwatch.store_server import store_server
+
+    make_topics(bootstrap, PARTITIONS)
+    with (
+        tempfile.TemporaryDirectory(prefix="pitwatch-bench-") as name,
+        store_server(Path(name) / STORE_FOLDER) as server,
+        server.store() as kept,
+        closing(KafkaLog(bootstrap, worker_id="bench-tables")) as log,
+    ):
+        kept.migrate()
+        config = server.config(Path(name), f'[kafka]\nbootstrap = "{bootstrap}"\n[monitoring]\nport = 0\n')
+        with (
+            running("reconstruct", "--config", config, STORE_PASSWORD=server.password),
+            running("sink", "--config", config, STORE_PASSWORD=server.password) as sink,
+        ):
+            sink.told("filling")
+            # The first event finds the worker joining its group; it is no part of the measurement.
+            _append(log, TABLE_EVENTS, [(record.key, record.value) for record in records[:1]], BULK)
+            _wait_until_folded(log)
+            pace(log, records[1:], events_per_second)
+            _wait_until_folded(log)
+            return len(records) - int(kept.query("SELECT count() FROM events", fmt="TabSeparated"))
+
+
 def _parts(path: Path, database: str) -> int:
     """Return the bytes of what the engine keeps, merged as far as it is now."""
     with closing(to_folder(path)({})) as client:
@@ -226,6 +256,8 @@ def quantities(cluster: "Cluster", records: Sequence[Record]) -> Iterator[Quanti
 
 
 FIGURES: Final = 12
+STEADY_SECONDS: Final = 30
+"""How long events come at a steady rate, to see whether a sink keeps up."""
 
 
 def main() -> None:
@@ -240,10 +272,15 @@ def main() -> None:
     console.print(f"simulating {arguments.events:,} events of a floor …", style="dim")
     records = floor_records(arguments.events)
     found: list[Quantity] = []
-    with counting_bar("measuring", FIGURES, "figures") as advance, own_broker() as cluster:
-        for quantity in quantities(cluster, records):
-            found.append(quantity)
-            advance(len(found))
+    with counting_bar("measuring", FIGURES + 1, "figures") as advance:
+        with own_broker() as cluster:
+            for quantity in quantities(cluster, records):
+                found.append(quantity)
+                advance(len(found))
+        with own_broker() as cluster:
+            steady = records[: STEADY_SECONDS * MACAU_EVENTS_PER_SECOND]
+            name = f"behind the sink after {len(steady):,} events at {MACAU_EVENTS_PER_SECOND:,}/s"
+            found.append(Quantity(name, behind(cluster.bootstrap, steady), "events", None))
     if arguments.json:
         print(json.dumps([one._asdict() for one in found]))
         return
