@@ -16,9 +16,14 @@ _ASKED: Final[dict[Which, int]] = {"beginning": OFFSET_BEGINNING, "end": OFFSET_
 # A partition that was just made, or whose leader moves: a matter of milliseconds to seconds.
 _SOON_OVER: Final = frozenset({KafkaError.NOT_LEADER_FOR_PARTITION, KafkaError.LEADER_NOT_AVAILABLE})
 
-# What a consumer that follows nothing may say for ever of a partition whose leader died: librdkafka 2.16 then keeps
-# what it knew of the topic without that partition, until it is told to ask for all of it anew.
-_MAYBE_STALE: Final = frozenset({KafkaError._UNKNOWN_PARTITION, KafkaError._UNKNOWN_TOPIC})
+# What a consumer may say for ever of a partition whose leader died, where it follows nothing of its topic: librdkafka
+# 2.16 then keeps asking the dead one, or knows the topic without that partition, until it is told to learn all anew.
+_MAYBE_STALE: Final = frozenset({
+    KafkaError._UNKNOWN_PARTITION,
+    KafkaError._UNKNOWN_TOPIC,
+    KafkaError._TIMED_OUT,
+    KafkaError._TRANSPORT,
+})  # fmt: skip
 
 _PAUSE_SECONDS: Final = 0.01
 
@@ -29,14 +34,17 @@ def offsets(clients: Clients, consumer: Consumer, partitions: Sequence[tuple[str
     Raises `LogUnavailable`.
     """
     asked = [TopicPartition(topic, partition, _ASKED[which]) for topic, partition in partitions]
-    deadline = time.monotonic() + clients.timeout_seconds
+    # What is left of it is for learning anew and asking once more.
+    deadline, seconds = time.monotonic() + clients.timeout_seconds, clients.timeout_seconds / 3
     refreshed = False
     with clients.told(f"find the {which} of {partitions[0][0]}"):
-        while isinstance(found := _ask(consumer, asked, clients.timeout_seconds), KafkaError):
-            if found.code() in _MAYBE_STALE and not refreshed:
-                consumer.list_topics(timeout=clients.timeout_seconds)
+        while isinstance(found := _ask(consumer, asked, seconds), KafkaError):
+            left = deadline - time.monotonic()
+            if found.code() in _MAYBE_STALE and not refreshed and left > 0:
+                consumer.list_topics(timeout=left)
+                seconds = max(seconds, deadline - time.monotonic())
                 refreshed = True
-            elif found.code() in _SOON_OVER and time.monotonic() < deadline:
+            elif found.code() in _SOON_OVER and left > 0:
                 time.sleep(_PAUSE_SECONDS)
             else:
                 raise KafkaException(found)

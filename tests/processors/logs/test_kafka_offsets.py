@@ -71,19 +71,27 @@ def test_leader_that_moves_is_waited_for(ask: tuple[Ask, list[FakeConsumer]], co
         asking(code, seconds=1e-9)
 
 
-@pytest.mark.parametrize("code", [KafkaError._UNKNOWN_PARTITION, KafkaError._UNKNOWN_TOPIC])
+@pytest.mark.parametrize(
+    ("code", "word"),
+    [
+        (KafkaError._UNKNOWN_PARTITION, "topics check"),
+        (KafkaError._UNKNOWN_TOPIC, "topics check"),
+        (KafkaError._TIMED_OUT, "no broker answers"),
+        (KafkaError._TRANSPORT, "no broker answers"),
+    ],
+)
 def test_what_a_consumer_no_longer_knows_it_asks_for_anew_and_once(
-    ask: tuple[Ask, list[FakeConsumer]], code: int
+    ask: tuple[Ask, list[FakeConsumer]], code: int, word: str
 ) -> None:
     """Once a leader had died it said so for ever, and who asked it waited for ever."""
     asking, made = ask
     assert asking(code, KafkaError.LEADER_NOT_AVAILABLE, None) == [11, 10]
     assert made[0].refreshed == 1
-    with pytest.raises(LogUnavailable, match="topics check"):
+    with pytest.raises(LogUnavailable, match=word):
         asking(code, code)
 
 
-@pytest.mark.parametrize("code", [KafkaError._TRANSPORT, KafkaError.TOPIC_AUTHORIZATION_FAILED])
+@pytest.mark.parametrize("code", [KafkaError._AUTHENTICATION, KafkaError.TOPIC_AUTHORIZATION_FAILED])
 def test_whatever_else_is_wrong_is_told_at_once(ask: tuple[Ask, list[FakeConsumer]], code: int) -> None:
     asking, made = ask
     with pytest.raises(LogUnavailable):
