@@ -122,6 +122,10 @@ class EventLog(Protocol):
         """
         ...
 
+    def ends(self, partitions: Sequence[tuple[str, int]]) -> list[int]:
+        """Return the `end` of each of these partitions (topic, partition): at the price of one, not of all."""
+        ...
+
     def wait(self, topic: str, partition: int, offset: int, timeout_seconds: float) -> bool:
         """Block until there is a record at `offset` or behind it, or the time is over; tell whether there is one.
 

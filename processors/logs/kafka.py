@@ -111,15 +111,22 @@ class KafkaLog:
 
     def end(self, topic: str, partition: int) -> int:
         """Return the offset below which every transaction is decided, without the marks that were seen before it."""
-        if not self._is_there(Position(topic, partition, 0)):
-            return 0
-        with self._readers.reader_of(topic, partition) as reader:
-            return reader.end(topic, partition)
+        (end,) = self.ends([(topic, partition)])
+        return end
+
+    def ends(self, partitions: Sequence[tuple[str, int]]) -> list[int]:
+        """Return the `end` of each of these partitions, of which the cluster is asked at once."""
+        there = [place for place in partitions if self._is_there(Position(*place, 0))]
+        if not there:
+            return [0] * len(partitions)
+        with self._readers.reader_of(*there) as reader:
+            known = dict(zip(there, reader.ends(there), strict=True))
+        return [known.get(place, 0) for place in partitions]
 
     def begin(self, topic: str, partition: int) -> int:
         """Return the first offset that the partition still has: above 0 where its first records were deleted."""
         self._readers.check_open()
-        with self._readers.reader_of(topic, partition) as reader:
+        with self._readers.reader_of((topic, partition)) as reader:
             return reader.begin(topic, partition)
 
     def written(self, topic: str, partition: int) -> int:

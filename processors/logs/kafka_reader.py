@@ -115,9 +115,17 @@ class Reader:
 
     def end(self, topic: str, partition: int) -> int:
         """Return an offset above every committed record's, the lowest that is known."""
-        end = self.decided(topic, partition)
-        stream = self._streams.get((topic, partition))
-        return stream.bare if stream is not None and stream.seen >= end else end
+        (end,) = self.ends([(topic, partition)])
+        return end
+
+    def ends(self, partitions: Sequence[tuple[str, int]]) -> list[int]:
+        """Return the `end` of each of these partitions."""
+        decided = offsets(self._clients, self.consumer, partitions, "end")
+        streams = [self._streams.get(place) for place in partitions]
+        return [
+            stream.bare if stream is not None and stream.seen >= end else end
+            for stream, end in zip(streams, decided, strict=True)
+        ]
 
     def decided(self, topic: str, partition: int) -> int:
         """Return the offset below which every transaction is decided."""

@@ -35,9 +35,9 @@ class Readers:
             self._give_back(reader)
 
     @contextmanager
-    def reader_of(self, topic: str, partition: int) -> Iterator[Reader]:
-        """Lend the reader that knows most of a partition. Raises `LogClosed`."""
-        reader = self._take((), lambda idle: idle.seen(topic, partition))
+    def reader_of(self, *partitions: tuple[str, int]) -> Iterator[Reader]:
+        """Lend the reader that knows most of these partitions. Raises `LogClosed`."""
+        reader = self._take((), lambda idle: sum(idle.seen(*place) for place in partitions))
         try:
             yield reader
         finally:

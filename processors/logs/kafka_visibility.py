@@ -88,5 +88,5 @@ class Visibility:
 
     def is_decided(self, topic: str, partition: int, end: int) -> bool:
         """Tell whether every transaction below an offset is committed or aborted."""
-        with self._readers.reader_of(topic, partition) as reader:
+        with self._readers.reader_of((topic, partition)) as reader:
             return reader.decided(topic, partition) >= end

@@ -109,6 +109,10 @@ class SqliteLog:
         _check_partition(partition)
         return self._bounds(topic)[1]
 
+    def ends(self, partitions: Sequence[tuple[str, int]]) -> list[int]:
+        """Return the offset which the next record gets, of each of these partitions."""
+        return [self.end(*place) for place in partitions]
+
     def wait(self, topic: str, partition: int, offset: int, timeout_seconds: float) -> bool:
         """Block until there is a record at `offset` or the time is over."""
         return bool(self.wait_any([Position(topic, partition, offset)], timeout_seconds))

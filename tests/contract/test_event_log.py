@@ -146,6 +146,14 @@ class TestEndAndWait:
         assert end > last.offset
         assert log.append(topic, [("B01", b"3")])[0].offset >= end
 
+    def test_ends_of_several_are_those_of_each(self, log: EventLog, topic: str) -> None:
+        log.append(topic, messages(60))
+        log.append(f"{topic}-2", [("B01", b"1")])
+        places = [(one, partition) for one in (topic, f"{topic}-2", topic) for partition in log.partitions(one)]
+        assert log.ends(places) == [log.end(*place) for place in places]
+        assert sum(log.ends(places)) > 60
+        assert log.ends([]) == []
+
     def test_wait_is_over_at_once_where_there_is_a_record(self, log: EventLog, topic: str) -> None:
         place = log.append(topic, [("B01", b"1")])[0]
         assert log.wait(topic, place.partition, place.offset, PATIENCE_SECONDS)
@@ -235,6 +243,7 @@ class TestRestart:
             lambda log: log.read("t", 0, 0, 1),
             lambda log: log.read_key("t", "B01", 0, 1),
             lambda log: log.end("t", 0),
+            lambda log: log.ends([("t", 0)]),
             lambda log: log.wait("t", 0, 0, PATIENCE_SECONDS),
             lambda log: log.claim("g"),
             lambda log: log.position("g", "t", 0),
@@ -244,7 +253,7 @@ class TestRestart:
             lambda log: log.commit_position("g", Position("t", 0, 1)),
         ],
         ids=[
-            *("append", "read", "read_key", "end", "wait"),
+            *("append", "read", "read_key", "end", "ends", "wait"),
             *("claim", "position", "states", "state", "transaction", "commit_position"),
         ],
     )
