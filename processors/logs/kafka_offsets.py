@@ -13,11 +13,9 @@ Which = Literal["beginning", "end"]
 
 _ASKED: Final[dict[Which, int]] = {"beginning": OFFSET_BEGINNING, "end": OFFSET_END}
 
-# A partition that was just made, or whose leader moves: a matter of milliseconds to seconds.
-_SOON_OVER: Final = frozenset({KafkaError.NOT_LEADER_FOR_PARTITION, KafkaError.LEADER_NOT_AVAILABLE})
-
 # What a consumer may say for ever of a partition whose leader died, where it follows nothing of its topic: librdkafka
-# 2.16 then keeps asking the dead one, or knows the topic without that partition, until it is told to learn all anew.
+# 2.16 then keeps asking the dead one, or knows the topic without that partition or the partition without a leader, until
+# it is told to learn all anew.
 _MAYBE_STALE: Final = frozenset({
     KafkaError._UNKNOWN_PARTITION,
     KafkaError._UNKNOWN_TOPIC,
@@ -25,7 +23,10 @@ _MAYBE_STALE: Final = frozenset({
     KafkaError._TRANSPORT,
 })  # fmt: skip
 
-_PAUSE_SECONDS: Final = 0.01
+# Or else the partition was just made, or its leader moves: a matter of milliseconds to seconds.
+_SOON_OVER: Final = frozenset({KafkaError.NOT_LEADER_FOR_PARTITION, KafkaError.LEADER_NOT_AVAILABLE})
+
+_PAUSE_SECONDS: Final = 0.05
 
 
 def offsets(clients: Clients, consumer: Consumer, partitions: Sequence[tuple[str, int]], which: Which) -> list[int]:
@@ -36,18 +37,16 @@ def offsets(clients: Clients, consumer: Consumer, partitions: Sequence[tuple[str
     asked = [TopicPartition(topic, partition, _ASKED[which]) for topic, partition in partitions]
     # What is left of it is for learning anew and asking once more.
     deadline, seconds = time.monotonic() + clients.timeout_seconds, clients.timeout_seconds / 3
-    refreshed = False
+    learnt = False
     with clients.told(f"find the {which} of {partitions[0][0]}"):
         while isinstance(found := _ask(consumer, asked, seconds), KafkaError):
             left = deadline - time.monotonic()
-            if found.code() in _MAYBE_STALE and not refreshed and left > 0:
-                consumer.list_topics(timeout=left)
-                seconds = max(seconds, deadline - time.monotonic())
-                refreshed = True
-            elif found.code() in _SOON_OVER and left > 0:
-                time.sleep(_PAUSE_SECONDS)
-            else:
+            if left <= 0 or not (found.code() in _SOON_OVER or (found.code() in _MAYBE_STALE and not learnt)):
                 raise KafkaException(found)
+            if learnt:
+                time.sleep(_PAUSE_SECONDS)
+            consumer.list_topics(timeout=left)
+            learnt, seconds = True, max(seconds, deadline - time.monotonic())
     known = {(one.topic, one.partition): one.offset for one in found}
     return [known[place] for place in partitions]
 
