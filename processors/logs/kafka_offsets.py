@@ -14,8 +14,8 @@ Which = Literal["beginning", "end"]
 _ASKED: Final[dict[Which, int]] = {"beginning": OFFSET_BEGINNING, "end": OFFSET_END}
 
 # What a consumer may say for ever of a partition whose leader died, where it follows nothing of its topic: librdkafka
-# 2.16 then keeps asking the dead one, or knows the topic without that partition or the partition without a leader, until
-# it is told to learn all anew.
+# 2.16 then keeps asking the dead one, or knows the topic without that partition or the partition without a leader,
+# until it is told to learn all anew.
 _MAYBE_STALE: Final = frozenset({
     KafkaError._UNKNOWN_PARTITION,
     KafkaError._UNKNOWN_TOPIC,
