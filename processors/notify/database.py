@@ -82,6 +82,7 @@ ALTER TABLE sends ADD COLUMN tone TEXT NOT NULL DEFAULT 'info';
 _FOURTH: Final = """
 ALTER TABLE notices ADD COLUMN replayed INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE notices ADD COLUMN stood TEXT;
+CREATE INDEX notices_held ON notices (alert_id) WHERE replayed AND summary_id IS NULL;
 """
 # `replayed`: a replay told of it; `stood`: how the alert stood before that, where it did.
 

@@ -75,6 +75,7 @@ def test_a_file_of_the_first_layout_is_brought_up_to_date(path: Path) -> None:
     with closing(Database(path)) as database:
         Outbox(database).enqueue(TARGET, "a", 0, Message("title", "body"), NOON)
         database.change("ALTER TABLE sends DROP COLUMN tone")
+        database.change("DROP INDEX notices_held")
         database.change("ALTER TABLE notices DROP COLUMN replayed")
         database.change("ALTER TABLE notices DROP COLUMN stood")
         database.change("DROP TABLE taken")
