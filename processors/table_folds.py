@@ -272,8 +272,7 @@ class TableFolds:
                     self.hear(self.folds[record.key], record)
             self.folded_again += len(page)
             if self.folded_again >= save_at:
-                changed = [table_id for table_id in begins if self._since_snapshot[table_id]]
-                self._save(changed, {partition: page[-1].offset + 1})
+                self._save(self.changed({partition}), {partition: page[-1].offset + 1})
                 save_at = self.folded_again + SAVE_EVERY_RECORDS
             self._on_page()
         for table_id in begins:
