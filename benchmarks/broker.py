@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
+from benchmarks.floor import floor_records
+from schemas.log import Record
+
 if TYPE_CHECKING:
     from tests.kafka.broker import Cluster
 
@@ -19,6 +22,15 @@ def can_start(console: Console) -> bool:
     if missing := [name for name in ("java", "mvn") if shutil.which(name) is None]:
         console.print(f"nothing measured on Kafka: a broker takes {' and '.join(missing)}, which aren't here")
     return not missing
+
+
+def simulated(events: int) -> list[Record] | None:
+    """Return so many events of a floor to measure with; None, once it is said why, where no broker can start."""
+    console = Console(stderr=True)
+    if not can_start(console):
+        return None
+    console.print(f"simulating {events:,} events of a floor …", style="dim")
+    return floor_records(events)
 
 
 @contextmanager

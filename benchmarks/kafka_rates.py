@@ -19,8 +19,7 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.broker import can_start, own_broker
-from benchmarks.floor import floor_records
+from benchmarks.broker import own_broker, simulated
 from benchmarks.latency import percentile
 from benchmarks.topics import make_topics
 from pitwatch.progress import counting_bar
@@ -233,11 +232,10 @@ def main() -> None:
     parser.add_argument("--calls", type=int, default=MOST_CALLS, help="times a call is made at most")
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
     arguments = parser.parse_args()
-    console = Console(stderr=True)
-    if not can_start(console):
+    records = simulated(arguments.events)
+    if records is None:
         return
-    console.print(f"simulating {arguments.events:,} events of a floor …", style="dim")
-    messages = [(record.key, record.value) for record in floor_records(arguments.events)]
+    messages = [(record.key, record.value) for record in records]
     length = statistics.mean(len(value) for _, value in messages)
     found = {}
     brokers = {"a broker": {}, "a broker that syncs each append": SYNCED}

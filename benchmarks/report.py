@@ -128,6 +128,16 @@ def table_of(quantities: list[Quantity]) -> Table:
     return table
 
 
+def print_quantities(quantities: list[Quantity], title: str, *, as_json: bool) -> None:
+    """Print the figures under a title, or as JSON."""
+    if as_json:
+        print(json.dumps([one._asdict() for one in quantities]))
+        return
+    table = table_of(quantities)
+    table.title = title
+    Console().print(table)
+
+
 def _print(figures: list[tuple[str, list[Figure]]], quantities: list[Quantity], what: str, as_json: bool) -> None:
     if as_json:
         rates = {group: [figure._asdict() for figure in found] for group, found in figures}

@@ -5,7 +5,6 @@ those of half the tables and then the others', and `pitwatch sink` fills a store
 """
 
 import argparse
-import json
 import os
 import tempfile
 import time
@@ -15,15 +14,13 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from rich.console import Console
-
 from benchmarks.alone import peak
-from benchmarks.broker import can_start, own_broker
-from benchmarks.floor import TABLES, floor_records
+from benchmarks.broker import own_broker, simulated
+from benchmarks.floor import TABLES
 from benchmarks.kafka_latency import PARTITIONS
 from benchmarks.latency import APPEND_SECONDS, MACAU_EVENTS_PER_SECOND, pace
 from benchmarks.pipeline import EVENTS_PER_APPEND
-from benchmarks.report import MIB, Quantity, table_of
+from benchmarks.report import MIB, Quantity, print_quantities
 from benchmarks.topics import make_topics
 from pitwatch.progress import counting_bar
 from processors.data_directory import STORE_FOLDER
@@ -266,11 +263,9 @@ def main() -> None:
     parser.add_argument("--events", type=int, default=300_000, help="events of the floor: 3,300 play 100 rounds")
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
     arguments = parser.parse_args()
-    console = Console(stderr=True)
-    if not can_start(console):
+    records = simulated(arguments.events)
+    if records is None:
         return
-    console.print(f"simulating {arguments.events:,} events of a floor …", style="dim")
-    records = floor_records(arguments.events)
     found: list[Quantity] = []
     with counting_bar("measuring", FIGURES + 1, "figures") as advance:
         with own_broker() as cluster:
@@ -281,12 +276,9 @@ def main() -> None:
             steady = records[: STEADY_SECONDS * MACAU_EVENTS_PER_SECOND]
             name = f"behind the sink after {len(steady):,} events at {MACAU_EVENTS_PER_SECOND:,}/s"
             found.append(Quantity(name, behind(cluster.bootstrap, steady), "events", None))
-    if arguments.json:
-        print(json.dumps([one._asdict() for one in found]))
-        return
-    table = table_of(found)
-    table.title = f"{arguments.events:,} events of {TABLES} tables, {os.cpu_count()} cores"
-    Console().print(table)
+    print_quantities(
+        found, f"{arguments.events:,} events of {TABLES} tables, {os.cpu_count()} cores", as_json=arguments.json
+    )
 
 
 if __name__ == "__main__":

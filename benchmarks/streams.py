@@ -5,7 +5,6 @@ watch over silent tables reads the floor's events, alone. Both on a broker of th
 """
 
 import argparse
-import json
 import logging
 import os
 import re
@@ -21,13 +20,11 @@ from typing import Final, NamedTuple, cast
 import httpx
 import msgspec
 import structlog
-from rich.console import Console
 
 from benchmarks.alone import alone, held
-from benchmarks.broker import can_start, own_broker
-from benchmarks.floor import floor_records
+from benchmarks.broker import own_broker, simulated
 from benchmarks.kafka_latency import PARTITIONS, wait_until_it_follows
-from benchmarks.report import MIB, Quantity, table_of
+from benchmarks.report import MIB, Quantity, print_quantities
 from benchmarks.topics import make_topics
 from pitwatch.progress import counting_bar
 from processors.live.windows import Windows
@@ -212,22 +209,15 @@ def main() -> None:
     parser.add_argument("--window-rounds", type=int, default=WINDOW_ROUNDS, help="rounds in the longest window")
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
     arguments = parser.parse_args()
-    console = Console(stderr=True)
-    if not can_start(console):
+    records = simulated(arguments.events)
+    if records is None:
         return
-    console.print(f"simulating {arguments.events:,} events of a floor …", style="dim")
-    records = floor_records(arguments.events)
     found: list[Quantity] = []
     with counting_bar("measuring", 5, "figures") as advance:
         for quantity in quantities(records, arguments.window_rounds):
             found.append(quantity)
             advance(len(found))
-    if arguments.json:
-        print(json.dumps([one._asdict() for one in found]))
-        return
-    table = table_of(found)
-    table.title = f"pitwatch worker, {os.cpu_count()} cores"
-    Console().print(table)
+    print_quantities(found, f"pitwatch worker, {os.cpu_count()} cores", as_json=arguments.json)
 
 
 if __name__ == "__main__":
