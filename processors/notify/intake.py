@@ -65,7 +65,7 @@ class Intake:
         before, standing = taken
         for route in self._settings.routes:
             # Another knows by now what has become of it.
-            self._notices.held_back(route, alert)
+            self._notices.let_go(route, alert)
         if not is_news(before, standing):
             return
         for route in self._settings.routes:
@@ -134,7 +134,7 @@ class Intake:
         self._replayed_at = now
         is_old = now - alert.occurred_at > timedelta(days=self._settings.keep_days)
         for route in self._settings.routes:
-            held = self._notices.held_back(route, alert) or Held(before)
+            held = self._notices.let_go(route, alert) or Held(before)
             heard = self._notices.heard(route, alert)
             # Of what is too old nobody remembers any more whether people were told.
             if not concerns(route, alert) or (is_old and heard is None):

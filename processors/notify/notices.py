@@ -97,11 +97,10 @@ class Notices:
         sql = f"SELECT 1 FROM notices WHERE alert_id = ? AND {_HELD_BACK} LIMIT 1"  # noqa: S608 - a constant
         return bool(self._database.rows(sql, alert.alert_id))
 
-    def held_back(self, route: Route, alert: AlertFact) -> Held | None:
-        """Return what is held back from `route` of the alert, and hold it back no longer; None where nothing is."""
-        which = f"route = ? AND alert_id = ? AND {_HELD_BACK}"
-        rows = self._database.rows(f"SELECT stood FROM notices WHERE {which}", route.name, alert.alert_id)  # noqa: S608
-        self._database.change(f"DELETE FROM notices WHERE {which}", route.name, alert.alert_id)  # noqa: S608
+    def let_go(self, route: Route, alert: AlertFact) -> Held | None:
+        """Hold back from `route` no longer what it was to hear of the alert; return that, or None where nothing was."""
+        sql = f"DELETE FROM notices WHERE route = ? AND alert_id = ? AND {_HELD_BACK} RETURNING stood"  # noqa: S608
+        rows = self._database.rows(sql, route.name, alert.alert_id)
         return Held(rows[0][0]) if rows else None
 
     def _add(
