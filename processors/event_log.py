@@ -2,10 +2,9 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 from processors.data_directory import open_log
-from processors.logs.lock import DataDirectoryUnusable, lock_data_directory
+from processors.logs.lock import lock_data_directory, told_unusable
 from processors.settings import Settings
 from schemas.log import EventLog
 
@@ -21,19 +20,10 @@ def event_log(settings: Settings) -> Iterator[EventLog]:
     if settings.kafka.is_set:
         from processors.logs.kafka_opening import open_kafka_log  # noqa: PLC0415 - not installed on a single machine
 
-        _make(settings.data_directory)
+        with told_unusable(settings.data_directory):
+            settings.data_directory.mkdir(parents=True, exist_ok=True)
         with open_kafka_log(settings.kafka) as log:
             yield log
     else:
         with lock_data_directory(settings.data_directory), open_log(settings.data_directory) as log:
             yield log
-
-
-def _make(directory: Path) -> None:
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise DataDirectoryUnusable(
-            f"the data directory {directory} can't be made: {error.strerror}. "
-            "Give a directory in which this user may create files"
-        ) from error

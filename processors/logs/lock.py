@@ -39,10 +39,17 @@ def lock_data_directory(directory: Path) -> Iterator[None]:
 
 
 def _open(directory: Path) -> int:
-    try:
+    with told_unusable(directory):
         # Bets and patrons are nobody else's business on this machine.
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         return os.open(directory / LOCK_FILE, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+
+
+@contextmanager
+def told_unusable(directory: Path) -> Iterator[None]:
+    """Raise what goes wrong with making `directory` as `DataDirectoryUnusable`."""
+    try:
+        yield
     except OSError as error:
         raise DataDirectoryUnusable(
             f"the data directory {directory} can't be used: {error.strerror}. "
